@@ -2,7 +2,7 @@ import Digests
 package import Domain
 import Wire
 
-/// Why a file is no bundle that can be used.
+/// Why a file is not a usable bundle.
 package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
     case noBundle
     case badIndex(String)
@@ -11,14 +11,15 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
     case wrongMember(String)
     case noMember(String)
     case tooLarge(String)
-    /// Nothing in the bundle's manifest asks for it.
+    /// The bundle's manifest does not name this part.
     case unknownPart(String)
-    /// Two parts would be one file, or one would be a folder of the other.
+    /// Two parts would be the same file, or one would be a folder of the other.
     case clash(String)
-    /// It would be where programs look for their settings, and nobody vouches for the bundle.
+    /// The part would be at a place where programs look for their settings, and the bundle is not
+    /// signed.
     case hidden(String)
     case badProfile(String)
-    /// The manifest promises an image of another size.
+    /// The manifest states another size for the image.
     case wrongSize(String, expected: Int64, found: Int64)
 
     /// Whether another copy of the same bundle may be right.
@@ -37,31 +38,31 @@ package enum BundleFault: Error, Equatable, Sendable, CustomStringConvertible {
         case .badName(let name): "'\(name.visible)' is no name for a part of a bundle"
         case .wrongLength(let expected, let found):
             "it has \(found) bytes, its list of contents says \(expected)"
-        case .wrongMember(let name): "its part '\(name.visible)' is not what it was"
+        case .wrongMember(let name): "its part '\(name.visible)' has changed"
         case .noMember(let name): "its part '\(name.visible)' is missing"
         case .tooLarge(let name): "its part '\(name.visible)' is larger than any"
         case .unknownPart(let name): "its manifest does not name its part '\(name.visible)'"
-        case .clash(let name): "its part '\(name.visible)' is in the way of another"
+        case .clash(let name): "its part '\(name.visible)' conflicts with another part"
         case .wrongSize(let name, let expected, let found):
             "its part '\(name.visible)' has \(found) bytes instead of \(expected)"
         case .badProfile(let name): "its part '\(name.visible)' is no profile"
         case .hidden(let name):
-            "'\(name.visible)' would be hidden, which only a bundle that is signed may ask for"
+            "'\(name.visible)' would be a hidden file, which only a signed bundle may contain"
         }
     }
 }
 
-/// What is in a bundle, and where: the beginning of its file.
+/// The index of a bundle: the beginning of its file.
 ///
-/// A line that says what it is, the length of the index in eight bytes, the index as JSON, then
-/// the parts one after the other and nothing else.
+/// The file has a line that identifies it, the length of the index in eight bytes, the index as
+/// JSON, and then only the parts, one after the other.
 package struct BundleIndex: Sendable, Equatable {
     /// One file in the bundle.
     package struct Member: Sendable, Equatable {
         package let name: String
         package let size: Int64
         package let digest: SHA256Digest
-        /// Whether it is only named: the depot has it from the bundle that this one adds to.
+        /// Whether the bundle only names the part: the depot has it from the base bundle.
         package let isHeld: Bool
 
         package init(name: String, size: Int64, digest: SHA256Digest, isHeld: Bool = false) {
@@ -73,28 +74,28 @@ package struct BundleIndex: Sendable, Equatable {
     }
 
     package static let mark = Array("yardmaster-bundle-1\n".utf8)
-    /// The mark and the length of the index.
+    /// The length of the identifying line and of the length of the index.
     package static let headLength = 28
     package static let longestIndex = 4 << 20
     package static let mostMembers = 4_096
-    /// As large as the largest image.
+    /// The limit is the size of the largest image.
     package static let largestMember: Int64 = 64 << 20
 
-    /// When it was made, by the clock of who made it.
+    /// The time of creation, according to the clock of the machine that made it.
     package let created: WallTime
-    /// In rising order of their names.
+    /// In ascending order of their names.
     package let members: [Member]
-    /// The bundle that this one adds to, by what stands for it; nil for one that is complete.
+    /// The digest of the bundle that this one adds to; nil for a complete one.
     package let base: SHA256Digest?
 
-    /// How many bytes the parts have that are in the file.
+    /// The total length of the parts that are in the file.
     package var length: Int64 { members.reduce(0) { $0 + ($1.isHeld ? 0 : $1.size) } }
 
-    /// Stands for everything that is in the bundle.
+    /// Identifies the whole content of the bundle.
     package let digest: SHA256Digest
     private let start: Int64
 
-    /// How long the index is, from the first `headLength` bytes.
+    /// The length of the index, from the first `headLength` bytes.
     package static func indexLength(_ head: [UInt8]) throws(BundleFault) -> Int {
         guard head.count >= headLength, head.starts(with: mark) else { throw .noBundle }
         let length = head[mark.count..<headLength].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -126,7 +127,7 @@ package struct BundleIndex: Sendable, Equatable {
             throw .badIndex("members")
         }
         var members: [Member] = []
-        // A folder comes before what is in it, by the order of the names.
+        // In the order of the names, a folder is before its content.
         var names: Set<ExactText> = []
         var end = Int64(Self.headLength) + Int64(index.count)
         start = end
@@ -154,7 +155,7 @@ package struct BundleIndex: Sendable, Equatable {
         digest = SHA256.digest(of: index)
     }
 
-    /// The beginning of a bundle of these parts, and the order in which they follow.
+    /// The beginning of a bundle with these parts, and the order of the parts after it.
     package static func head(
         of members: [Member],
         created: WallTime,
@@ -181,13 +182,13 @@ package struct BundleIndex: Sendable, Equatable {
             bytes.append(UInt8(truncatingIfNeeded: index.count >> shift))
         }
         bytes += index
-        // What is written must be readable: the reader's own rules are the only ones.
+        // The result must be readable: only the reader's own rules are applied.
         let sizes = sorted.reduce(Int64(bytes.count)) { $0 + ($1.isHeld ? 0 : $1.size) }
         _ = try BundleIndex(index, total: sizes)
         return (bytes, sorted)
     }
 
-    /// Names in folders, of any letters: none can lead out of where it is put.
+    /// Whether this is a name in folders, with any characters, that cannot lead out of its folder.
     private static func isName(_ name: String) -> Bool {
         let bytes = Array(name.utf8)
         guard (1...1_024).contains(bytes.count), !bytes.contains(0) else { return false }
@@ -204,7 +205,7 @@ package struct BundleIndex: Sendable, Equatable {
         }
     }
 
-    /// Where a part begins in the file, and what it must be.
+    /// The offset of a part in the file, and its expected size and digest.
     package func place(of name: String) throws(BundleFault) -> (offset: Int64, member: Member) {
         var offset = start
         for member in members {
@@ -216,7 +217,7 @@ package struct BundleIndex: Sendable, Equatable {
 }
 
 extension BundleIndex.Member {
-    /// Whether these are the part's bytes.
+    /// Throws unless these are the part's bytes.
     package func check(_ bytes: [UInt8]) throws(BundleFault) {
         guard Int64(bytes.count) == size, SHA256.digest(of: bytes) == digest else {
             throw .wrongMember(name)

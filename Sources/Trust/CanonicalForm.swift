@@ -1,10 +1,10 @@
 package import Wire
 
 extension JSONValue {
-    /// The bytes that a signature is made over, nil when a number is no integer.
+    /// The bytes that a signature covers; nil when a number is not an integer.
     ///
-    /// The form is OLPC's: no white space, members in the order of their names' bytes, only `"` and
-    /// `\` escaped, everything else as it is.
+    /// The form is OLPC's: no white space, members sorted by the bytes of their names, only `"` and
+    /// `\` escaped, everything else unchanged.
     package var canonicalBytes: [UInt8]? {
         var bytes: [UInt8] = []
         return appendCanonical(to: &bytes) ? bytes : nil

@@ -2,7 +2,7 @@ import Digests
 import Domain
 import Wire
 
-/// Which other roles a targets role hands parts of its names to, in their order.
+/// The roles to which a targets role delegates parts of its names, in their order.
 package struct Delegations: Sendable, Equatable {
     package let ring: KeyRing
     private let handed: Handed
@@ -30,7 +30,7 @@ package struct Delegations: Sendable, Equatable {
         handed = .roles(roles)
     }
 
-    /// The roles that may speak for a path, in the order in which they are asked.
+    /// The roles that are responsible for a path, in the order in which they are searched.
     func roles(for path: TargetPath) -> [DelegatedRole] {
         switch handed {
         case .roles(let roles): roles.filter { $0.speaks(for: path) }
@@ -39,19 +39,19 @@ package struct Delegations: Sendable, Equatable {
     }
 }
 
-/// One role that is handed a part of the names.
+/// One role that is responsible for a part of the names.
 package struct DelegatedRole: Sendable, Equatable {
     package let role: RoleName
     package let keys: RoleKeys
-    /// Nobody after it is asked for a path that it speaks for.
+    /// Whether the search for a path of this role ends with it.
     package let isTerminating: Bool
     private let part: Part
 
     private enum Part: Sendable, Equatable {
         case patterns([PathPattern])
-        /// Beginnings of the SHA-256 of the path, as hex digits.
+        /// Prefixes of the SHA-256 of the path, as hex digits.
         case prefixes([[UInt8]])
-        /// What a bin was computed for.
+        /// The part of a hash bin.
         case one
     }
 
@@ -104,7 +104,7 @@ package struct DelegatedRole: Sendable, Equatable {
     }
 }
 
-/// Many roles of one signer, told by a number of bits: a path's digest says which bin it is in.
+/// Many roles with the same keys, defined by a number of bits: a path's digest determines its bin.
 struct HashBins: Sendable, Equatable {
     let keys: RoleKeys
     let bits: Int
@@ -123,7 +123,7 @@ struct HashBins: Sendable, Equatable {
         self.prefix = prefix
     }
 
-    /// The bin's name ends in its number, in as many hex digits as the highest one needs.
+    /// The name of the bin ends in its number, with as many hex digits as the highest number needs.
     func role(for path: TargetPath) -> DelegatedRole {
         let first = path.digest.bytes.prefix(4).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         let number = String(first >> UInt64(32 - bits), radix: 16)

@@ -2,11 +2,12 @@ import Domain
 import Glibc
 import Synchronization
 
-/// A folder that gets verified files, each whole and under its name or not at all.
+/// A folder that receives verified files: each gets its name completely written, or not at all.
 ///
-/// A file is written elsewhere first, under a name of its own: its name could be another file's
-/// draft, and what a crash or a full disk leaves must not lie among the files. Where the two folders
-/// are on different file systems the draft has to be in this one, and goes with the process.
+/// A draft is written into another folder under a name of its own. Its final name could be the name
+/// of another file's draft, and leftovers of a crash or a full disk must not be among the files.
+/// When the two folders are on different file systems, the draft must be in this one, and carries
+/// the process id so that it can be removed later.
 package struct DeliveryFolder: Sendable {
     private static let mark = ".yardmaster-draft-"
     private static let drafts = Atomic(0)
@@ -14,7 +15,7 @@ package struct DeliveryFolder: Sendable {
     private let target: TrustFolder
     private let workshop: TrustFolder
 
-    /// `workshop` is a folder that this process holds, for the drafts.
+    /// `workshop` is a folder that this process has locked, for the drafts.
     package init(_ target: TrustFolder, drafts workshop: TrustFolder) throws(StorageError) {
         self.target = target
         self.workshop = workshop
@@ -36,7 +37,7 @@ package struct DeliveryFolder: Sendable {
         try target.read(name, limit: limit)
     }
 
-    /// Puts a file in the place of an older one.
+    /// Writes a file and replaces an existing one.
     package func deliver(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         let number = Self.drafts.add(1, ordering: .relaxed).newValue
         let draft = "\(Self.mark)\(getpid())-\(number)"

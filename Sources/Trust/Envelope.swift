@@ -2,9 +2,10 @@ import Domain
 import Signatures
 package import Wire
 
-/// A document as it came: its bytes, what was signed, and by whom it says that it was.
+/// A document as it was received: its bytes, the signed part, and its signatures.
 package struct Envelope: Sendable, Equatable {
-    /// Exactly what was received; stored like this, since other documents name its digest.
+    /// Exactly the received bytes; they are stored unchanged, since other documents contain their
+    /// digest.
     package let bytes: [UInt8]
     package let signed: JSONValue
     private let canonical: [UInt8]
@@ -27,7 +28,7 @@ package struct Envelope: Sendable, Equatable {
             }
             let id = ExactText(text)
             guard signatures[id] == nil else { throw .duplicateSignature(id) }
-            // A signature that is no hex digits just cannot count.
+            // A signature that is not hex digits simply does not count.
             signatures[id] = Hex.bytes(value) ?? []
         }
         self.bytes = bytes
@@ -36,9 +37,9 @@ package struct Envelope: Sendable, Equatable {
         self.signatures = signatures
     }
 
-    /// How many different keys of the role have signed it.
+    /// The number of different keys of the role that have signed it.
     ///
-    /// Two ids of one key count once: anyone who holds that key is one signer.
+    /// Two ids of the same key count once: its owner is one signer.
     package func signers(of role: RoleKeys, in ring: KeyRing) -> Int {
         var counted: Set<VerifyingKey> = []
         for id in role.keyIDs {

@@ -2,7 +2,7 @@ import Domain
 
 /// Text that equals other text only when their bytes are the same.
 ///
-/// As strings, two spellings of one letter would be one name; anyone who signs a document signs bytes.
+/// As strings, two encodings of the same letter would be equal, but a signature covers bytes.
 package struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let bytes: [UInt8]
 
@@ -10,7 +10,7 @@ package struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertibl
 
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Safe to be printed.
+    /// Safe to print.
     package var description: String { text.visible }
 
     package static func < (left: ExactText, right: ExactText) -> Bool {

@@ -2,7 +2,7 @@ import Digests
 import Domain
 import Wire
 
-/// A digest that a signed document lists for another file.
+/// A kind of digest that a signed document lists for another file.
 package enum FileHash: String, CaseIterable, Sendable, Hashable {
     case sha256, sha512
 
@@ -16,11 +16,11 @@ package enum FileHash: String, CaseIterable, Sendable, Hashable {
     var count: Int { self == .sha256 ? 32 : 64 }
 }
 
-/// The digests of a file that we can check; those of other algorithms are passed over.
+/// The digests of a file that we can check; those of other algorithms are ignored.
 package struct FileHashes: Sendable, Equatable {
     package let known: [FileHash: [UInt8]]
 
-    /// Needs at least one that we know: otherwise the file could be anything.
+    /// Requires at least one known algorithm: otherwise any file would match.
     init(_ value: JSONValue) throws(MetadataFault) {
         guard let members = value.members else { throw .badMember("hashes") }
         var known: [FileHash: [UInt8]] = [:]
@@ -39,20 +39,21 @@ package struct FileHashes: Sendable, Equatable {
         self.known = known
     }
 
-    /// The first algorithm by which the bytes are not those listed, nil when all agree.
+    /// The first algorithm whose digest of the bytes differs from the listed one; nil when all
+    /// match.
     package func mismatch(of bytes: [UInt8]) -> FileHash? {
         FileHash.allCases.first { hash in
             known[hash].map { $0 != hash.digest(of: bytes) } ?? false
         }
     }
 
-    /// The digest that names the file on the wire, as hex digits.
+    /// The digest that is part of the file's address, as hex digits.
     package var preferred: String? {
         FileHash.allCases.lazy.compactMap { known[$0] }.first.map { Hex.text($0) }
     }
 }
 
-/// What timestamp and snapshot say of another document.
+/// The entry of a timestamp or snapshot for another document.
 package struct ListedDocument: Sendable, Equatable {
     package let version: Int64
     package let length: Int64?

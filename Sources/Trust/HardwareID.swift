@@ -1,7 +1,7 @@
 package import Domain
 import Families
 
-/// A kind of module, or all kinds that agree in what is said: `comodule-17-0`, `comodule-17`.
+/// A kind of module, or all kinds that share the given parts: `comodule-17-0`, `comodule-17`.
 package struct HardwareID: Sendable, Hashable, CustomStringConvertible {
     package let family: Family
     package let type: UInt32?
@@ -13,9 +13,10 @@ package struct HardwareID: Sendable, Hashable, CustomStringConvertible {
         self.variant = variant
     }
 
-    /// Reads a family's name, then perhaps `-` and the type, then perhaps `-` and the variant.
+    /// Reads the family's name, optionally `-` and the type, and then optionally `-` and the
+    /// variant.
     package init?(_ text: String) {
-        // The longest name wins: one family's may begin with another's.
+        // The longest name is used: the name of one family may begin with the name of another.
         let fitting = FamilyRegistry.families.filter { text.hasPrefix($0.rawValue) }
         guard let family = fitting.max(by: { $0.rawValue.utf8.count < $1.rawValue.utf8.count })
         else { return nil }
@@ -42,7 +43,7 @@ package struct HardwareID: Sendable, Hashable, CustomStringConvertible {
             && (variant == nil || variant == other.variant)
     }
 
-    /// Whether some module is one of these and one of `other`.
+    /// Whether a module can be one of these and one of `other`.
     package func overlaps(_ other: HardwareID) -> Bool {
         func agree(_ one: UInt32?, _ two: UInt32?) -> Bool {
             one == nil || two == nil || one == two

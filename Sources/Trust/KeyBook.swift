@@ -1,14 +1,14 @@
 package import Domain
 import Wire
 
-/// The keys of minisign that a depot knows, each with its own record of releases.
+/// The minisign keys that a depot knows, each with its own record of releases.
 ///
-/// A key is known when somebody brought it (`trust add`), or when a manifest of this machine named it
-/// and an image by it was trusted. What a key signed is counted in that key's record alone, so that
-/// nobody can keep another's releases out.
+/// A key is known when a person added it (`trust add`), or when a manifest of this machine named it
+/// and one of its images was trusted. Releases are recorded for the key that signed them, so that
+/// one key cannot block the releases of another.
 package struct KeyBook<Files: TrustFiles>: Sendable {
     private static var mark: String { "releases-" }
-    /// What was kept before each key had a record of its own.
+    /// The old name, from before each key had a record of its own.
     private static var commonName: String { "releases" }
     private static var limit: Int64 { 1 << 20 }
 
@@ -22,7 +22,7 @@ package struct KeyBook<Files: TrustFiles>: Sendable {
         try store.read(Self.recordName(of: key), limit: Self.limit) != nil
     }
 
-    /// In rising order of what they are named by.
+    /// In ascending order of their encoded form.
     package func keys() throws(TrustError) -> [MinisignKey] {
         let names: [String]
         do throws(StorageError) { names = try store.files.names() } catch {
@@ -34,12 +34,12 @@ package struct KeyBook<Files: TrustFiles>: Sendable {
         }
     }
 
-    /// What was trusted by a key; nil when the record is damaged.
+    /// The releases that were trusted by a key; nil when the record is damaged.
     package func record(of key: MinisignKey) throws(TrustError) -> ReleaseLedger? {
         if let own = try store.read(Self.recordName(of: key), limit: Self.limit) {
             return ReleaseLedger(own)
         }
-        // A key that was in use before records were divided goes on with what was common to all.
+        // A key from before the records were divided continues with the common record.
         guard let common = try store.read(Self.commonName, limit: Self.limit) else {
             return ReleaseLedger()
         }
@@ -51,14 +51,14 @@ package struct KeyBook<Files: TrustFiles>: Sendable {
     }
 }
 
-/// That somebody had a record of releases begun from the start, and why.
+/// The reset of a record of releases by a person, with the reason.
 package struct LedgerReset: Sendable, Equatable {
     package let time: WallTime
     package let reason: String
     package let author: String
-    /// A key as minisign writes it, or nothing for a repository's own record.
+    /// The key in minisign's form; nil for the record of a repository.
     package let key: String?
-    /// What the record said until then.
+    /// The record before the reset.
     package let before: ReleaseLedger
 
     package init(
@@ -101,7 +101,7 @@ package struct LedgerReset: Sendable, Equatable {
 extension TrustStore {
     private static var resetsName: String { "resets" }
 
-    /// Every reset, the first one first; nil when the list is damaged.
+    /// All resets, the oldest first; nil when the list is damaged.
     package func resets() throws(TrustError) -> [LedgerReset]? {
         guard let bytes = try read(Self.resetsName, limit: 16 << 20) else { return [] }
         guard let document = try? JSONValue(json: bytes), document["form"]?.integer == 1,
@@ -111,7 +111,7 @@ extension TrustStore {
         return resets.count == list.count ? resets : nil
     }
 
-    /// Writes down a reset; the record itself is changed only after this.
+    /// Stores a reset; the record itself is changed only afterwards.
     package func note(_ reset: LedgerReset) throws(TrustError) {
         let all = (try resets() ?? []) + [reset]
         try replace(

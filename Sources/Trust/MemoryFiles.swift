@@ -1,13 +1,13 @@
 import Glibc
 import Synchronization
 
-/// Trusted documents in memory: to try something out without keeping it.
+/// Trusted documents in memory: for a test of documents that must not be kept.
 package final class MemoryFiles: TrustFiles {
     private let contents: Mutex<[String: [UInt8]]>
 
     package init(_ contents: [String: [UInt8]] = [:]) { self.contents = Mutex(contents) }
 
-    /// A copy of what another place holds.
+    /// A copy of the files of another place.
     package convenience init(copying files: some TrustFiles, limit: Int64) throws(StorageError) {
         var contents: [String: [UInt8]] = [:]
         for name in try files.names() {

@@ -1,12 +1,13 @@
 package import Domain
 import Wire
 
-/// What every signed document begins with.
+/// The common members of every signed document.
 package struct MetadataHeader: Sendable, Equatable {
     package let version: Int64
     package let expires: WallTime
 
-    /// Checks that the document is of the role asked for and of a specification that we read.
+    /// Checks that the document is of the expected role and of a known version of the
+    /// specification.
     init(_ signed: JSONValue, of role: RoleName) throws(MetadataFault) {
         guard let type = signed["_type"]?.string else { throw .badMember("_type") }
         guard type.utf8.elementsEqual(role.type.utf8) else { throw .wrongType(found: type) }
@@ -23,7 +24,7 @@ package struct MetadataHeader: Sendable, Equatable {
         self.expires = expires
     }
 
-    /// Two or three numbers of which the first is 1: real repositories write `1.0` too.
+    /// Two or three numbers, the first of which is 1: some real repositories write `1.0`.
     private static func isKnown(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: 0x2E, omittingEmptySubsequences: false)
         guard (2...3).contains(parts.count), parts[0].elementsEqual("1".utf8) else { return false }

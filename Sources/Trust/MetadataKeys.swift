@@ -5,8 +5,8 @@ package import Wire
 
 /// The usable keys of a document, by their key id.
 ///
-/// A key whose id is not the digest of its own description, or whose scheme we do not know, is left
-/// out: nothing can count for it.
+/// A key is left out when its id is not the digest of its own description, or when we do not know
+/// its scheme: signatures by it do not count.
 package struct KeyRing: Sendable, Equatable {
     private let keys: [ExactText: VerifyingKey]
 
@@ -42,7 +42,8 @@ package struct KeyRing: Sendable, Equatable {
     }
 }
 
-/// Who must sign for a role: key ids, each once, and how many of them.
+/// The keys whose signatures count for a role: the key ids, each once, and the required number of
+/// signatures.
 package struct RoleKeys: Sendable, Equatable {
     package let keyIDs: [ExactText]
     package let threshold: Int

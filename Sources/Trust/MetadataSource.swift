@@ -1,19 +1,19 @@
 import Domain
 
-/// Where a repository's documents and files come from; nothing that it delivers is believed.
+/// The source of a repository's documents and files; nothing from it is trusted.
 package protocol MetadataSource: Sendable {
-    /// The bytes at an address below the repository's, which is encoded already.
+    /// The bytes at an address below the repository's; the address is already percent-encoded.
     ///
-    /// Delivers at most `limit` bytes, or throws. May block.
+    /// Returns at most `limit` bytes, or throws. May block.
     func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8]
 }
 
-/// Why a source gives nothing.
+/// Why a source delivers nothing.
 package enum SourceError: Error, Equatable, Sendable, CustomStringConvertible {
-    /// It answered that there is no such document: the only answer that ends the chain of roots.
+    /// It answered that the document does not exist: only this answer ends the chain of roots.
     case notThere
     case tooLong(limit: Int64)
-    /// It did not answer, or not with the document.
+    /// It did not answer, or answered with something else.
     case unreachable(String)
 
     package var description: String {

@@ -2,7 +2,8 @@ package import Domain
 import Wire
 
 extension WallTime {
-    /// Reads exactly `2026-11-21T03:36:05Z`: no fraction, no zone but UTC, no leap second.
+    /// Reads exactly the form `2026-11-21T03:36:05Z`: no fraction, no zone other than UTC, no leap
+    /// second.
     package init?(metadata text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count == 20, bytes[4] == 0x2D, bytes[7] == 0x2D, bytes[10] == 0x54,

@@ -3,14 +3,14 @@ import Domain
 import Signatures
 import Wire
 
-/// Why a detached signature does not stand behind an image.
+/// Why a detached signature is not valid for an image.
 package enum MinisignError: Error, Equatable, Sendable, CustomStringConvertible {
     case badKey
     case badSignature(line: Int)
-    /// Made by another key than the one that was named.
+    /// It was made with a key other than the named one.
     case otherKey(wanted: String, found: String)
     case wrong
-    /// The signature holds, the comment beside it was changed.
+    /// The signature is valid, but the comment beside it was changed.
     case wrongComment
 
     package var description: String {
@@ -25,9 +25,9 @@ package enum MinisignError: Error, Equatable, Sendable, CustomStringConvertible 
     }
 }
 
-/// A public key of minisign: an Ed25519 key with the id that signatures name.
+/// A public key of minisign: an Ed25519 key with the id that signatures contain.
 package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
-    /// The key's id and the key, as its line spells them.
+    /// The bytes of the key's id and of the key, as the line encodes them.
     package let encoded: [UInt8]
     fileprivate let key: VerifyingKey
 
@@ -42,10 +42,10 @@ package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
         self.key = key
     }
 
-    /// The line `RW…` by which people hand the key on.
+    /// The line `RW…` in which people pass the key on.
     package var line: String { Base64.text(Array("Ed".utf8) + encoded) }
 
-    /// Reads the key's file, or its second line alone.
+    /// Reads the key's file, or only its second line.
     package init(_ text: [UInt8]) throws(MinisignError) {
         let lines = MinisignSignature.lines(text)
         let line: [UInt8]
@@ -60,20 +60,20 @@ package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
         self = key
     }
 
-    /// The id as minisign prints it.
+    /// The id in the form that minisign prints.
     package var description: String { Hex.text(id.reversed()).uppercased() }
 }
 
-/// A detached signature of minisign, of either form, with its trusted comment.
+/// A detached signature of minisign, in either form, with its trusted comment.
 package struct MinisignSignature: Sendable, Equatable {
     package static let longest: Int64 = 16_384
 
-    /// Whether the signature is over the BLAKE2b-512 of the bytes, not over the bytes themselves.
+    /// Whether the signature covers the BLAKE2b-512 of the bytes, not the bytes themselves.
     package let isPrehashed: Bool
     private let id: [UInt8]
     private let signature: [UInt8]
     private let overall: [UInt8]
-    /// Signed too: what the signer says of the image.
+    /// The signer's statements about the image; the signature covers it, too.
     package let comment: String
 
     package init(_ text: [UInt8]) throws(MinisignError) {
@@ -105,7 +105,7 @@ package struct MinisignSignature: Sendable, Equatable {
         self.overall = overall
     }
 
-    /// Whether the key's owner signed these bytes, and the comment with them.
+    /// Throws unless the key's owner signed these bytes and the comment.
     package func verify(_ bytes: [UInt8], by key: MinisignKey) throws(MinisignError) {
         try verify(by: key) { isPrehashed ? LongDigest.blake2b512.digest(of: bytes) : bytes }
     }
@@ -133,7 +133,7 @@ package struct MinisignSignature: Sendable, Equatable {
         }
     }
 
-    /// The lines of a text, with or without a last line break, of either kind.
+    /// The lines of a text, with LF or CRLF, and with or without a line break at the end.
     fileprivate static func lines(_ text: [UInt8]) -> [[UInt8]] {
         var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             Array(line.last == 0x0D ? line.dropLast() : line)
@@ -143,9 +143,9 @@ package struct MinisignSignature: Sendable, Equatable {
     }
 }
 
-/// Bytes that signatures are to be verified over, taken piece by piece.
+/// Bytes whose signatures are verified later, taken piece by piece.
 package struct SignedBytes: ~Copyable {
-    /// What a signature of either form is over.
+    /// The data that signatures of either form cover.
     package struct Taken: Sendable {
         fileprivate let digest: [UInt8]
         /// Nil unless they were kept.
@@ -155,7 +155,7 @@ package struct SignedBytes: ~Copyable {
     private var hash = LongHash(.blake2b512)
     private var bytes: [UInt8]?
 
-    /// Signatures of the older form need all bytes at once.
+    /// Signatures of the older form need all bytes in memory.
     package init(keepsAll: Bool) { bytes = keepsAll ? [] : nil }
 
     package mutating func take(_ piece: [UInt8]) {

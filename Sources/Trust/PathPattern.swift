@@ -1,4 +1,4 @@
-/// A pattern over target paths: `*` and `?` stand for characters other than `/`.
+/// A pattern for target paths: `*` and `?` match characters other than `/`.
 package struct PathPattern: Sendable, Equatable {
     private let parts: [[Unicode.Scalar]]
 

@@ -1,14 +1,14 @@
 package import Domain
 import Wire
 
-/// Which releases were trusted before, so that none is taken that is older.
+/// The releases that were trusted before; they prevent that an older one is accepted.
 package struct ReleaseLedger: Sendable, Equatable {
     /// The highest release that was trusted for a kind of module.
     package struct Line: Sendable, Equatable {
         package let hardware: HardwareID
         package let counter: Int64
         package let version: FirmwareVersion
-        /// The one older release that is still needed, on the way to this one.
+        /// The only older release that is still accepted, because this one requires it first.
         package let predecessor: FirmwareVersion?
     }
 
@@ -16,7 +16,7 @@ package struct ReleaseLedger: Sendable, Equatable {
 
     package init() {}
 
-    /// Nil when the bytes are not what `bytes` makes.
+    /// Nil when the bytes are not in the form of `bytes`.
     package init?(_ bytes: [UInt8]) {
         guard let document = try? JSONValue(json: bytes), document["form"]?.integer == 1,
             let list = document["releases"]?.array
@@ -57,7 +57,7 @@ package struct ReleaseLedger: Sendable, Equatable {
         ]).bytes
     }
 
-    /// Notes a release; counters only rise.
+    /// Records a release; counters only rise.
     package mutating func note(_ claim: ReleaseClaim, _ statement: ReleaseStatement) {
         guard let counter = statement.counter else { return }
         for id in statement.hardware.isEmpty ? [claim.hardware] : statement.hardware {
@@ -77,7 +77,7 @@ package struct ReleaseLedger: Sendable, Equatable {
     }
 }
 
-/// What a manifest wants to do with an image.
+/// The use of an image that a manifest wants.
 package struct ReleaseClaim: Sendable, Equatable {
     package let image: String
     package let hardware: HardwareID

@@ -1,7 +1,7 @@
 package import Domain
 import Wire
 
-/// Why a genuine image may still not be used for what the manifest wants.
+/// Why a genuine image is nevertheless refused for the use in the manifest.
 package enum PolicyRefusal: Error, Equatable, Sendable {
     case notUnderstood(StatementFault)
     case wrongHardware(signed: [HardwareID], wanted: HardwareID)
@@ -11,11 +11,11 @@ package enum PolicyRefusal: Error, Equatable, Sendable {
     case expired(WallTime)
     case denied(SHA256Digest)
     case notAllowed(SHA256Digest)
-    /// The repository's target is another file than the manifest pins.
+    /// The repository's target is a file other than the one that the manifest pins.
     case otherFile(listed: SHA256Digest, pinned: SHA256Digest)
-    /// The repository lists no SHA-256 for it, so it cannot be told to be the pinned one.
+    /// The repository lists no SHA-256 for it, so it cannot be compared with the pinned one.
     case noDigest
-    /// The record of trusted releases cannot be read: nothing can be told to be newer.
+    /// The record of trusted releases cannot be read, so it is unknown whether this one is newer.
     case noLedger(String)
 }
 
@@ -46,9 +46,9 @@ extension PolicyRefusal: CustomStringConvertible {
     }
 }
 
-/// The lists by which single images are let in or kept out, no matter who signed them.
+/// The lists that allow or deny single images, no matter who signed them.
 package struct ReleaseLists: Sendable, Equatable {
-    /// Empty lets in all that are not denied.
+    /// When it is empty, all images are allowed that are not denied.
     package let allowed: Set<SHA256Digest>
     package let denied: Set<SHA256Digest>
 
@@ -57,12 +57,12 @@ package struct ReleaseLists: Sendable, Equatable {
         self.denied = denied
     }
 
-    /// Those that a repository's top-level targets role signs, in its custom data.
+    /// Reads the lists in the custom data of a repository's top-level targets role.
     package init(_ targets: TargetsMetadata) throws(StatementFault) {
         let said = targets.envelope.signed["custom"]?["yardmaster"]
         allowed = try Self.digests(said, "allow")
         denied = try Self.digests(said, "deny")
-        // An empty list would let in nothing, and nobody writes that on purpose.
+        // An empty list would allow nothing, which is surely a mistake.
         if said?["allow"] != nil, allowed.isEmpty { throw StatementFault(member: "allow") }
     }
 
@@ -89,7 +89,8 @@ package struct ReleaseLists: Sendable, Equatable {
 }
 
 extension ReleaseStatement {
-    /// Whether the signer's words, the lists and the past let the image be used as claimed.
+    /// Throws unless the signer's statement, the lists and the earlier releases allow the use of
+    /// the image.
     package func check(
         _ claim: ReleaseClaim,
         lists: ReleaseLists,

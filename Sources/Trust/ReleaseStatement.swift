@@ -1,25 +1,26 @@
 package import Domain
 package import Wire
 
-/// Why what a signer says of a release cannot be understood: then it is not taken at all.
+/// A part of a signer's statement about a release that cannot be parsed: then the release is
+/// refused.
 package struct StatementFault: Error, Equatable, Sendable, CustomStringConvertible {
     package let member: String
 
     package var description: String { "its signed '\(member.visible)' cannot be understood" }
 }
 
-/// What the signer of an image says of it, beyond that it is genuine.
+/// The signer's statement about an image, besides that it is genuine.
 package struct ReleaseStatement: Sendable, Equatable {
-    /// The modules it is made for; empty when the signer does not say.
+    /// The modules that it is made for; empty when the statement does not contain them.
     package let hardware: [HardwareID]
-    /// Rises with every release; nil when the signer does not count.
+    /// Rises with every release; nil when the signer does not count releases.
     package let counter: Int64?
     package let version: FirmwareVersion?
-    /// What a module must run, or something newer, before it may have this.
+    /// The version that a module must run, or a newer one, before it may have this release.
     package let predecessor: FirmwareVersion?
     package let expires: WallTime?
 
-    /// Nothing is said.
+    /// A statement without any content.
     package static let silent = ReleaseStatement()
 
     private init() {
@@ -30,7 +31,7 @@ package struct ReleaseStatement: Sendable, Equatable {
         expires = nil
     }
 
-    /// Reads the member `yardmaster` of a target's custom data; without it nothing is said.
+    /// Reads the member `yardmaster` of a target's custom data; without it the statement is empty.
     package init(custom: JSONValue?) throws(StatementFault) {
         guard let said = custom?["yardmaster"] else {
             self = .silent
@@ -72,7 +73,7 @@ package struct ReleaseStatement: Sendable, Equatable {
 
     /// Reads the words of a trusted comment: `hardware:comodule-17,comodule-18 counter:5`.
     ///
-    /// Words are parted by spaces or tabs; those that are none of ours are passed over.
+    /// Words are separated by spaces or tabs; unknown words are skipped.
     package init(comment: String) throws(StatementFault) {
         var members: [JSONMember] = []
         var seen: Set<String> = []

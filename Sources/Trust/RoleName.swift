@@ -1,10 +1,11 @@
-/// Whose document a metadata file is.
+/// The role that a metadata document belongs to.
 package enum RoleName: Hashable, Sendable, CustomStringConvertible {
     case root, timestamp, snapshot, targets
-    /// A role that another targets role handed part of its names to.
+    /// A role to which another targets role delegated a part of its names.
     case delegated(ExactText)
 
-    /// Nil for the names of the top-level roles, which nobody can delegate to, and for no name.
+    /// Nil for the names of the top-level roles, to which nobody can delegate, and for an empty or
+    /// too long name.
     package init?(delegated name: ExactText) {
         guard !name.bytes.isEmpty, name.bytes.count <= 1_024 else { return nil }
         guard !["root", "timestamp", "snapshot", "targets", "mirrors"].contains(name.text) else {
@@ -23,7 +24,7 @@ package enum RoleName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What `_type` must say.
+    /// The required value of `_type`.
     var type: String {
         switch self {
         case .root: "root"
@@ -33,10 +34,10 @@ package enum RoleName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// How the snapshot lists it.
+    /// Its name in the snapshot.
     var listedName: ExactText { ExactText(name.text + ".json") }
 
-    /// The document's address below the repository's.
+    /// The document's address, relative to the repository's.
     package func path(version: Int64?) -> String {
         let name = PercentEncoding.encoded(name.bytes) + ".json"
         return version.map { "\($0).\(name)" } ?? name

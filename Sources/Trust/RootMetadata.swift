@@ -1,12 +1,12 @@
 import Wire
 
-/// The document that says whose signatures count, for itself and the other three.
+/// The document that names the keys of the top-level roles, including its own.
 package struct RootMetadata: Sendable, Equatable {
     package let envelope: Envelope
     package let header: MetadataHeader
     package let isConsistent: Bool
     package let ring: KeyRing
-    /// How long depots without network may go on with documents that have expired.
+    /// How long depots without network may use expired documents.
     package let offlineGrace: Duration
     private let roles: [RoleName: RoleKeys]
 
@@ -22,7 +22,7 @@ package struct RootMetadata: Sendable, Equatable {
         }
         ring = try KeyRing(signed["keys"])
         if let given = signed["custom"]?["yardmaster"]?["offline-grace"] {
-            // More than a year is no grace but the end of expiry.
+            // More than a year would not be a grace period, but the end of expiry.
             guard let seconds = given.integer, (0...31_622_400).contains(seconds) else {
                 throw .badMember("offline-grace")
             }
@@ -37,13 +37,13 @@ package struct RootMetadata: Sendable, Equatable {
         self.roles = roles
     }
 
-    /// Who signs for a top-level role.
+    /// The keys of a top-level role.
     func keys(of role: RoleName) -> RoleKeys {
         guard let keys = roles[role] else { preconditionFailure("root has no role \(role)") }
         return keys
     }
 
-    /// Whether other keys than in `other` sign for timestamp or snapshot.
+    /// Whether the keys of timestamp or snapshot differ from those in `other`.
     func rotates(since other: RootMetadata) -> Bool {
         [RoleName.timestamp, .snapshot].contains { role in
             Set(keys(of: role).keyIDs) != Set(other.keys(of: role).keyIDs)

@@ -1,7 +1,7 @@
 import Domain
 import Glibc
 
-/// Why trusted documents cannot be read or kept.
+/// Why trusted documents cannot be read or stored.
 package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
     package enum Operation: String, Sendable {
         case open, lock, read, write, sync, rename, remove
@@ -9,7 +9,7 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
 
     package let operation: Operation
     package let name: String
-    /// The system's number for what went wrong.
+    /// The system's error number.
     package let code: CInt
 
     package init(_ operation: Operation, _ name: String, code: CInt) {

@@ -1,11 +1,11 @@
 package import Wire
 
-/// A file that a targets role vouches for.
+/// A file that a targets role has signed.
 package struct TargetFile: Sendable, Equatable {
     package let path: ExactText
     package let length: Int64
     package let hashes: FileHashes
-    /// What the signer says of it beyond TUF.
+    /// The signer's additional data, which TUF does not define.
     package let custom: JSONValue?
 
     init(_ path: ExactText, _ value: JSONValue) throws(MetadataFault) {
@@ -18,7 +18,7 @@ package struct TargetFile: Sendable, Equatable {
     }
 }
 
-/// The document of a targets role: files, and other roles for parts of the names.
+/// The document of a targets role: files, and delegations to other roles.
 package struct TargetsMetadata: Sendable, Equatable {
     package let envelope: Envelope
     package let header: MetadataHeader

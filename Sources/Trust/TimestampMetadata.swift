@@ -1,6 +1,6 @@
 import Wire
 
-/// The document that says, freshly signed, which snapshot is the current one.
+/// The frequently signed document that names the current snapshot.
 package struct TimestampMetadata: Sendable, Equatable {
     package let envelope: Envelope
     package let header: MetadataHeader
@@ -14,7 +14,7 @@ package struct TimestampMetadata: Sendable, Equatable {
     }
 }
 
-/// The document that says which versions of all targets documents belong together.
+/// The document that lists the versions of all targets documents that belong together.
 package struct SnapshotMetadata: Sendable, Equatable {
     package let envelope: Envelope
     package let header: MetadataHeader

@@ -1,14 +1,15 @@
 package import Domain
 
-/// Why a repository or one of its files is not trusted: each ends the work with what was verified
-/// before it still in place.
+/// Why a repository or one of its files is not trusted.
+///
+/// The work ends, and everything that was verified before stays in place.
 package enum TrustError: Error, Equatable, Sendable {
     case noRoot
     case otherRoot
     case malformed(RoleName, MetadataFault)
     case notSigned(RoleName, signers: Int, threshold: Int, by: RoleName)
     case wrongVersion(RoleName, expected: Int64, found: Int64)
-    /// An older version than the one that is trusted already.
+    /// A version older than the trusted one.
     case rolledBack(RoleName, trusted: Int64, offered: Int64)
     case roleRemoved(ExactText)
     case expired(RoleName, at: WallTime)
@@ -43,7 +44,7 @@ extension TrustError: CustomStringConvertible {
             "\(role) is version \(found), version \(expected) is wanted"
         case .rolledBack(let role, let trusted, let offered):
             "\(role) was rolled back: version \(trusted) was seen, \(offered) is offered"
-        case .roleRemoved(let name): "the snapshot lists '\(name)' no more"
+        case .roleRemoved(let name): "the snapshot no longer lists '\(name)'"
         case .expired(let role, let time): "\(role) expired at \(time)"
         case .wrongLength(let role, let expected, let found):
             "\(role) has \(found) bytes, \(expected) are listed"
@@ -63,7 +64,7 @@ extension TrustError: CustomStringConvertible {
             "the target '\(path)' has \(found) bytes, \(expected) are listed"
         case .targetWrongHash(let path, let hash):
             "the target '\(path)' has another \(hash.rawValue) than is listed"
-        case .source(let name, let error): "\(name.visible) cannot be had: \(error)"
+        case .source(let name, let error): "\(name.visible) cannot be fetched: \(error)"
         case .storage(let error): error.description
         }
     }

@@ -1,17 +1,17 @@
 import Glibc
 
-/// Trusted documents in a folder of a disk, held for one process at a time.
+/// Trusted documents in a folder on disk, locked for one process at a time.
 ///
-/// Links are not followed and no name can lead out of the folder.
+/// Links are not followed, and no name can lead out of the folder.
 package final class TrustFolder: TrustFiles {
     package let path: String
     private let folder: CInt
-    /// Below zero when the folder is not held.
+    /// Negative when the folder is not locked.
     private let lock: CInt
 
-    /// Opens a folder, makes it when it is missing, and waits until no other process works in it.
+    /// Opens a folder, creates it when it is missing, and waits until no other process uses it.
     ///
-    /// With `isHeld` false nobody waits for anybody, and no lock file is left there.
+    /// With `isHeld` false, it neither waits nor leaves a lock file.
     package init(_ path: String, isHeld: Bool = true) throws(StorageError) {
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw StorageError(.open, path, code: errno)
@@ -41,7 +41,7 @@ package final class TrustFolder: TrustFiles {
         self.lock = lock
     }
 
-    /// Whether there is such a folder already.
+    /// Whether this folder exists.
     package static func exists(_ path: String) -> Bool {
         var status = stat()
         return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
@@ -87,7 +87,7 @@ package final class TrustFolder: TrustFiles {
 
     package func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         try checked(name, .write)
-        // A file that a crash left may not be ours to write into: begin again.
+        // A file that a crash left may not be writable for us: replace it.
         guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else {
             throw StorageError(.write, name, code: errno)
         }
@@ -122,7 +122,7 @@ package final class TrustFolder: TrustFiles {
         }
     }
 
-    /// The same across two folders of one file system.
+    /// The same between two folders of one file system.
     package func rename(
         _ name: String,
         to other: String,

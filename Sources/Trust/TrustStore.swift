@@ -1,8 +1,9 @@
 import Domain
 
-/// What was verified, kept so that a crash at any moment leaves the old or the new, never half.
+/// The verified documents, stored so that a crash at any moment leaves the old or the new one,
+/// never a part.
 ///
-/// What is read back is not believed either: anyone who reads it verifies it again.
+/// Stored documents are not trusted either: every reader verifies them again.
 package struct TrustStore<Files: TrustFiles>: Sendable {
     package let files: Files
 
@@ -33,7 +34,7 @@ package struct TrustStore<Files: TrustFiles>: Sendable {
         } catch { throw .storage(error) }
     }
 
-    /// Bytes on disk, then the name, then the name on disk.
+    /// First the bytes on disk, then the name, then the name on disk.
     package func replace(_ name: String, with bytes: [UInt8]) throws(TrustError) {
         let fresh = name + ".new"
         do throws(StorageError) {
@@ -50,7 +51,7 @@ package struct TrustStore<Files: TrustFiles>: Sendable {
 extension TrustStore {
     private static var recoveryName: String { "recovery" }
 
-    /// The version of root with which timestamp and snapshot are to be forgotten.
+    /// The version of root with which timestamp and snapshot must be dropped.
     func recovery() throws(TrustError) -> Int64? {
         try number(Self.recoveryName)
     }
@@ -72,7 +73,7 @@ extension TrustStore {
 
     // MARK: The latest time
 
-    /// What the clock said when metadata was last verified.
+    /// The time of the clock when metadata was last verified.
     func latestTime() throws(TrustError) -> WallTime? {
         try number("clock").map { WallTime(milliseconds: $0) }
     }

@@ -1,8 +1,8 @@
 package import Domain
 
-/// What a folder of trusted documents holds, for people to look at; nothing is decided by it.
+/// The content of a folder of trusted documents, to be shown to people; no decision depends on it.
 package struct TrustedState: Sendable, Equatable {
-    /// One document that would be believed.
+    /// One document that would be trusted.
     package struct Document: Sendable, Equatable {
         package let role: RoleName
         package let version: Int64
@@ -14,7 +14,7 @@ package struct TrustedState: Sendable, Equatable {
 
     package let documents: [Document]
 
-    /// Lists root and those of the other top-level documents that root's keys have signed.
+    /// Lists root, and those of the other top-level documents that root's keys have signed.
     package init(
         _ files: some TrustFiles,
         now: WallTime,

@@ -1,9 +1,9 @@
 import Domain
 
 extension Updater {
-    /// The file under a name, as the first role says that may speak for it.
+    /// The entry of a target, from the first role that is responsible for its name and lists it.
     ///
-    /// Roles are asked depth first, in the order of their delegation, each once.
+    /// Roles are searched depth first, in the order of their delegation, each once.
     package mutating func find(_ path: TargetPath) async throws(TrustError) -> TargetFile {
         try await find(path, fetching: true)
     }
@@ -28,7 +28,7 @@ extension Updater {
         if let file = targets.files[path.name] { return file }
         var waiting = Self.visits(targets, .targets, path)
         var visited: Set<RoleName> = []
-        // The next one stands last.
+        // The next one is at the end.
         while let visit = waiting.popLast() {
             let role = visit.delegation.role
             guard visited.insert(role).inserted else { continue }
@@ -42,7 +42,7 @@ extension Updater {
         throw .noTarget(path)
     }
 
-    /// What a document delegates for the path, last to first.
+    /// The roles to which a document delegates the path, in reverse order.
     private static func visits(
         _ document: TargetsMetadata,
         _ role: RoleName,
@@ -54,9 +54,9 @@ extension Updater {
         }
     }
 
-    /// The role's document, verified by the keys of the role that delegates on this way.
+    /// The role's document, verified with the keys that this delegation names.
     ///
-    /// That another way led to it before proves nothing here.
+    /// It may have been verified along another delegation before; that proves nothing here.
     private mutating func delegated(
         _ visit: VisitedRole,
         fetching: Bool
@@ -92,12 +92,12 @@ extension Updater {
 // MARK: Files
 
 extension Updater {
-    /// Where a file is, below the address of the repository's targets.
+    /// The address of a file, relative to the repository's targets.
     package func address(of file: TargetFile, _ path: TargetPath) -> String {
         path.address(hash: root.isConsistent ? file.hashes.preferred : nil)
     }
 
-    /// The bytes of a file: all of them, and with every digest that is listed and known.
+    /// The bytes of a file: complete, and with every listed digest that we know.
     package func fetch(
         _ file: TargetFile,
         _ path: TargetPath,
@@ -122,7 +122,7 @@ extension TargetFile {
         guard !hashes.known.isEmpty else { throw .noKnownHash(path) }
     }
 
-    /// Whether these are the bytes that the role vouches for.
+    /// Throws unless these are the bytes that the role has signed.
     package func check(_ bytes: [UInt8], _ path: TargetPath) throws(TrustError) {
         try checkIsCheckable(path)
         guard Int64(bytes.count) == length else {

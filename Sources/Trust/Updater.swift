@@ -1,25 +1,26 @@
 package import Domain
 
-/// A client of one repository, from its trusted root to the files that its targets roles vouch for.
+/// A client of one repository, from its trusted root to the files that its targets roles have
+/// signed.
 ///
-/// Follows section 5 of the TUF specification, version 1.0. The clock was read once, before: every
-/// expiry of a run is tested against the same time.
+/// It follows section 5 of the TUF specification, version 1.0. The clock is read once, before:
+/// every expiry of a run is compared with the same time.
 package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
     package let store: TrustStore<Files>
     let source: Source
     let now: WallTime
     let limits: TrustLimits
-    /// How long after its expiry a document is taken, as the operator of a depot without network
-    /// asks; root must allow it too.
+    /// How long after its expiry a document is accepted, as the operator of a depot without network
+    /// configures it; root must allow it, too.
     package var grace: Duration = .zero
     package private(set) var root: RootMetadata
     package private(set) var snapshot: SnapshotMetadata?
     package private(set) var targets: TargetsMetadata?
-    /// The role that listed the file which was found last.
+    /// The role that listed the file that was found last.
     package internal(set) var lister: RoleName?
     var delegated: [RoleName: TargetsMetadata] = [:]
 
-    /// Loads the trusted root: its own signatures must hold, its expiry does not matter yet.
+    /// Loads the trusted root: its own signatures must be valid; its expiry is checked later.
     package init(
         files: Files,
         source: Source,
@@ -39,7 +40,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         }
     }
 
-    /// Makes a root the trusted one: once, by anyone who brought it here in a way to be trusted.
+    /// Makes a root the trusted one, once; the caller must have received it in a trusted way.
     package static func begin(
         with bytes: [UInt8],
         in files: Files,
@@ -61,7 +62,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         return root
     }
 
-    /// The four top-level documents, fetched and verified in their order.
+    /// Fetches and verifies the four top-level documents in their order.
     package mutating func refresh() async throws(TrustError) {
         try await refreshRoot()
         try checkExpiry(root.header, .root)
@@ -81,8 +82,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         try store.keep(latestTime: now)
     }
 
-    /// The same from what was verified before, without a word to the repository.
-    ///
+    /// The same with the documents that were verified before, without the network.
     package mutating func resume() throws(TrustError) {
         try finishRecovery()
         try checkExpiry(root.header, .root)
@@ -135,7 +135,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         throw .tooManyRoots(limit: limits.roots)
     }
 
-    /// Nil when the repository answers that there is none.
+    /// Nil when the repository answers that it does not exist.
     private func nextRoot(_ version: Int64) async throws(TrustError) -> [UInt8]? {
         let path = RoleName.root.path(version: version)
         do throws(SourceError) {
@@ -145,9 +145,9 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         } catch { throw .source(path, error) }
     }
 
-    /// Forgets timestamp and snapshot when root gave their work to other keys.
+    /// Drops timestamp and snapshot when root has assigned other keys to them.
     ///
-    /// Anyone who had the old keys may have signed versions so high that no honest one follows.
+    /// The owner of the old keys may have signed versions so high that no honest one can follow.
     private func finishRecovery() throws(TrustError) {
         guard let version = try store.recovery() else { return }
         if root.header.version >= version { try store.drop([.timestamp, .snapshot]) }
@@ -234,7 +234,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
         return new
     }
 
-    /// No role may vanish from the snapshot, and none may go back.
+    /// Throws when a role is missing from the new snapshot, or has a lower version there.
     private static func checkProgress(
         from old: SnapshotMetadata,
         to new: SnapshotMetadata
@@ -254,7 +254,7 @@ package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
 
     // MARK: Targets
 
-    /// The document of a targets role, from the store when that is still the one listed.
+    /// The document of a targets role; the stored one if it is still the listed one.
     func targetsDocument(
         _ role: RoleName,
         _ listed: ListedDocument,
@@ -322,7 +322,7 @@ extension Updater {
         envelope.signers(of: keys, in: ring) >= keys.threshold
     }
 
-    /// What the operator asks for, as far as the signers of root allow it.
+    /// The operator's grace, limited to what the signers of root allow.
     package var allowedGrace: Duration { min(grace, root.offlineGrace) }
 
     private func isExpired(_ header: MetadataHeader) -> Bool {
@@ -330,7 +330,7 @@ extension Updater {
     }
 
     func checkExpiry(_ header: MetadataHeader, _ role: RoleName) throws(TrustError) {
-        // Root says for how long: it can give itself no time.
+        // Root limits the grace, so it gets none itself.
         let expired = role == .root ? header.expires <= now : isExpired(header)
         guard !expired else { throw .expired(role, at: header.expires) }
     }
@@ -362,7 +362,7 @@ extension Updater {
         } catch { throw .source(path, error) }
     }
 
-    /// A document that its parent lists, with the length and the digests that it lists.
+    /// Fetches a document that its parent lists, and checks the listed length and digests.
     private func document(
         _ role: RoleName,
         _ listed: ListedDocument,

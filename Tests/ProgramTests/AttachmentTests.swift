@@ -167,7 +167,7 @@ import Testing
         Fault(
             testDescription: "a bill that is missing",
             status: 77,
-            sentence: "the bill of materials of the image city cannot be had",
+            sentence: "the bill of materials of the image city cannot be fetched",
             bill: "'file:away.json'"
         ),
         Fault(

@@ -155,7 +155,7 @@ import Testing
                   window: {from: "25:00", for: 4h, zone: Europe/Talinn}
                 """,
             says: """
-                rollout.yaml:4:3: error: the image city-4.12 cannot be had: cannot read `demo/city-4.21.0.zip`: no such file
+                rollout.yaml:4:3: error: the image city-4.12 cannot be fetched: cannot read `demo/city-4.21.0.zip`: no such file
                   hint: put it there, or write in its `url` where it is
                 rollout.yaml:10:15: error: the profile comodule/generic has no property `spede`
                   hint: did you mean `speed`?
@@ -193,7 +193,7 @@ import Testing
                   window: {from: "01:00", for: 4h, zone: Europe/Talinn}
                 """,
             says: """
-                rollout.yaml:4:3: error: the image city-4.12 cannot be had: cannot read `city-4.12.0.zip`: no such file
+                rollout.yaml:4:3: error: the image city-4.12 cannot be fetched: cannot read `city-4.12.0.zip`: no such file
                   hint: put it there, or write in its `url` where it is
                 rollout.yaml:13:26: error: the program `./looks-good` cannot be run between the waves: No such file or directory
                   hint: write its full path, and make it executable

@@ -188,7 +188,7 @@ package struct MachineCheck {
         } catch {
             throw CommandError(
                 .inputMissing,
-                "the image \(image.name) cannot be had",
+                "the image \(image.name) cannot be fetched",
                 because: [error.description],
                 hint: "put it there, or write in its `url` where it is"
             )

@@ -14,7 +14,7 @@ package final class NewMark: Sendable {
     package var isSet: Bool { mark.load(ordering: .relaxed) }
 }
 
-/// An image of a plan that cannot be had, and what that means for the command.
+/// An image of a plan that cannot be fetched, and what that means for the command.
 package struct FetchFailure: Error {
     package let image: PlannedImage
     package let error: FetchError
@@ -31,8 +31,8 @@ package struct FetchFailure: Error {
         let worst = failures.first { $0.kind.exitCode == code } ?? first
         let sentence =
             failures.count == 1
-            ? "the image \(first.image.name) cannot be had"
-            : "\(failures.count) of \(total) images cannot be had"
+            ? "the image \(first.image.name) cannot be fetched"
+            : "\(failures.count) of \(total) images cannot be fetched"
         return CommandError(
             worst.kind,
             sentence,

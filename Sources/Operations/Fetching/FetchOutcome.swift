@@ -18,7 +18,7 @@ package struct FetchOutcome: Sendable {
     /// Those that are here.
     package var images: [FetchedImage] { results.compactMap { try? $0.get() } }
 
-    /// One error for all that cannot be had, nil when there is none.
+    /// One error for all that cannot be fetched, nil when there is none.
     package var refusal: CommandError? {
         let failures = results.compactMap { result -> FetchFailure? in
             if case .failure(let failure) = result { failure } else { nil }

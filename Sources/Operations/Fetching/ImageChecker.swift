@@ -196,7 +196,7 @@ package struct ImageChecker {
             }
         return CommandError(
             kind,
-            "the image \(image.name) cannot be had",
+            "the image \(image.name) cannot be fetched",
             because: [error.description],
             hint: "it is named at \(image.place)"
         )

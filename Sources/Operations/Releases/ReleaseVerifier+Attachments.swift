@@ -129,7 +129,7 @@ extension ReleaseVerifier {
             refusal: { kind, error in
                 CommandError(
                     kind,
-                    "\(attachment.words) of the image \(image.name) cannot be had",
+                    "\(attachment.words) of the image \(image.name) cannot be fetched",
                     because: ["\(attachment.source): \(error)"],
                     hint: "it is asked for at \(attachment.place)"
                 )

@@ -271,7 +271,7 @@ extension ReleaseVerifier {
                 CommandError(
                     kind,
                     "the image \(image.name) is not trusted",
-                    because: ["its signature \(source) cannot be had: \(error)"],
+                    because: ["its signature \(source) cannot be fetched: \(error)"],
                     hint: "it is asked for at \(image.place)"
                 )
             }

@@ -1,22 +1,22 @@
 package import Domain
 package import Wire
 
-/// Why a file beside an image does not say what it should.
+/// Why a file beside an image does not contain the required statement.
 package enum AttestationFault: Error, Equatable, Sendable, CustomStringConvertible {
-    /// Lines count from 1.
+    /// Lines are counted from 1.
     case notJSON(line: Int, JSONError)
     case empty
     case tooMany(Int)
-    /// An envelope without this member, or with another kind of value there.
+    /// An envelope in which this member is missing or has another type.
     case badEnvelope(line: Int, member: String)
-    /// Signed, but something else than a statement about files.
+    /// The signed payload is not a statement about files.
     case otherPayload(String)
     case badStatement(String)
     case notSigned
     case otherSubject(SHA256Digest)
     case badKey
     case otherBytes(expected: SHA256Digest, found: SHA256Digest)
-    /// It lacks this member of a CycloneDX document.
+    /// A required member of a CycloneDX document is missing.
     case noBill(member: String)
 
     package var description: String {

@@ -4,8 +4,8 @@ package import Signatures
 
 /// The keys of attestations that a depot knows.
 ///
-/// A key is known when somebody brought it (`trust add`), or when a manifest of this machine named it
-/// and an attestation by it was right.
+/// A key is known when a person added it (`trust add`), or when a manifest of this machine named it
+/// and one of its attestations was verified.
 package struct AttesterBook<Files: TrustFiles>: Sendable {
     private static var mark: String { "attester-" }
 
@@ -23,7 +23,7 @@ package struct AttesterBook<Files: TrustFiles>: Sendable {
         try store.replace(Self.name(of: key), with: key.encoded)
     }
 
-    /// The fingerprints of those that are known, in rising order.
+    /// The fingerprints of the known keys, in ascending order.
     package func fingerprints() throws(TrustError) -> [SHA256Digest] {
         do throws(StorageError) {
             return try store.files.names().compactMap { name in
@@ -34,6 +34,6 @@ package struct AttesterBook<Files: TrustFiles>: Sendable {
 }
 
 extension VerifyingKey {
-    /// Stands for the key: the SHA-256 of its DER form.
+    /// Identifies the key: the SHA-256 of its DER form.
     package var fingerprint: SHA256Digest { SHA256.digest(of: encoded) }
 }

@@ -1,11 +1,11 @@
 import Wire
 
-/// A software bill of materials as CycloneDX JSON, as far as people are told of it.
+/// A software bill of materials as CycloneDX JSON, reduced to the facts that are shown to people.
 package struct BillOfMaterials: Sendable, Equatable {
     package static let longest: Int64 = 16 << 20
 
     package let specVersion: String
-    /// The name and version of what it is about, as it says them.
+    /// The name and version of its subject, as the document states them.
     package let subject: String?
     package let components: Int
 

@@ -2,7 +2,7 @@ package import Domain
 package import Signatures
 import Wire
 
-/// An in-toto statement: that something holds for files, which it names by their digests.
+/// An in-toto statement: a claim about files, which it names by their digests.
 package struct InTotoStatement: Sendable, Equatable {
     package static let payloadType = "application/vnd.in-toto+json"
     private static let types = [
@@ -10,9 +10,9 @@ package struct InTotoStatement: Sendable, Equatable {
     ]
     private static let mostSubjects = 4_096
 
-    /// What kind of thing it says, such as `https://slsa.dev/provenance/v1`.
+    /// The type of the claim, such as `https://slsa.dev/provenance/v1`.
     package let predicateType: String
-    /// Who says that he built it, where the predicate tells (SLSA).
+    /// The builder that the predicate names, if it does (SLSA).
     package let builder: String?
     private let subjects: Set<SHA256Digest>
 
@@ -35,7 +35,7 @@ package struct InTotoStatement: Sendable, Equatable {
             guard let digests = subject["digest"], digests.members != nil else {
                 throw .badStatement("digest")
             }
-            // Files can be named by digests of other algorithms: those are not the image.
+            // Digests of other algorithms may name files, too; they are ignored.
             guard let text = digests["sha256"]?.string else { continue }
             guard let digest = SHA256Digest(text) else { throw .badStatement("sha256") }
             subjects.insert(digest)
@@ -50,7 +50,7 @@ package struct InTotoStatement: Sendable, Equatable {
     package func isAbout(_ digest: SHA256Digest) -> Bool { subjects.contains(digest) }
 }
 
-/// A file of attestations: one envelope, or one a line.
+/// A file of attestations: one envelope, or one in each line.
 package struct AttestationFile: Sendable {
     package static let longest: Int64 = 4 << 20
     static let most = 64
@@ -59,7 +59,7 @@ package struct AttestationFile: Sendable {
 
     package init(_ bytes: [UInt8]) throws(AttestationFault) {
         guard bytes.contains(where: { !Self.isSpace($0) }) else { throw .empty }
-        // One document may be spread over lines.
+        // A single document may have several lines.
         if let document = try? JSONValue(json: bytes) {
             payloads = [try SignedPayload(document, line: 1)]
             return
@@ -80,10 +80,10 @@ package struct AttestationFile: Sendable {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D) ~= byte }
 
-    /// What it says of an image; at least one statement, or an error.
+    /// The statements about an image: at least one, or an error.
     ///
-    /// A file can speak of several images, and others may have signed some of it: what is not about this
-    /// image, or not by the key, is passed over. Without a key nobody stands behind what it says.
+    /// A file may contain statements about several images and by several signers. Statements about
+    /// other images or not signed by the key are skipped. Without a key, no signature is checked.
     package func statements(
         about digest: SHA256Digest,
         by key: VerifyingKey?
@@ -104,7 +104,7 @@ package struct AttestationFile: Sendable {
 }
 
 extension VerifyingKey {
-    /// A key as PEM text; its kind says the scheme that it is used with.
+    /// Reads a key as PEM text; the kind of the key determines its scheme.
     package init(pem text: [UInt8]) throws(AttestationFault) {
         for scheme in Scheme.allCases {
             if let key = VerifyingKey(pem: text, scheme: scheme) {

@@ -2,7 +2,7 @@ import Domain
 package import Signatures
 package import Wire
 
-/// A DSSE envelope (version 1.0.0): bytes of a kind, with signatures over both.
+/// A DSSE envelope (version 1.0.0): a payload with its type, and signatures over both.
 package struct SignedPayload: Sendable, Equatable {
     private static let mostSignatures = 64
 
@@ -10,7 +10,7 @@ package struct SignedPayload: Sendable, Equatable {
     package let payload: [UInt8]
     private let signatures: [[UInt8]]
 
-    /// `line` is where it stands in its file, for messages.
+    /// `line` is the line of the envelope in its file, for messages.
     package init(_ document: JSONValue, line: Int) throws(AttestationFault) {
         guard let type = document["payloadType"]?.string else {
             throw .badEnvelope(line: line, member: "payloadType")
@@ -23,7 +23,7 @@ package struct SignedPayload: Sendable, Equatable {
         else { throw .badEnvelope(line: line, member: "signatures") }
         var signatures: [[UInt8]] = []
         for element in list {
-            // The key's id beside it is a hint that nothing may depend on.
+            // The key id beside the signature is a hint and must not be relied on.
             guard let signature = element["sig"]?.string.flatMap({ Self.bytes($0) }) else {
                 throw .badEnvelope(line: line, member: "sig")
             }
@@ -34,7 +34,7 @@ package struct SignedPayload: Sendable, Equatable {
         self.signatures = signatures
     }
 
-    /// Either alphabet of Base64 (RFC 4648, sections 4 and 5), as the protocol demands.
+    /// Decodes both alphabets of Base64 (RFC 4648, sections 4 and 5), as the protocol demands.
     private static func bytes(_ text: String) -> [UInt8]? {
         Base64.bytes(
             text.utf8.map { byte -> UInt8 in
@@ -47,7 +47,7 @@ package struct SignedPayload: Sendable, Equatable {
         )
     }
 
-    /// What signatures are over: the protocol's "pre-authentication encoding".
+    /// The bytes that signatures cover: the protocol's "pre-authentication encoding".
     package static func signedBytes(type: String, payload: [UInt8]) -> [UInt8] {
         Array("DSSEv1 \(type.utf8.count) \(type) \(payload.count) ".utf8) + payload
     }
@@ -56,13 +56,13 @@ package struct SignedPayload: Sendable, Equatable {
         let message = Self.signedBytes(type: type, payload: payload)
         return signatures.contains { signature in
             if key.verifies(signature, of: message) { return true }
-            // The protocol's own example writes the two numbers of ECDSA one after the other.
+            // The protocol's own example concatenates the two numbers of ECDSA.
             guard key.scheme == .ecdsaP256, signature.count == 64 else { return false }
             return key.verifies(Self.sequence(signature), of: message)
         }
     }
 
-    /// Two numbers of 32 bytes as DER (X.690).
+    /// The two numbers of 32 bytes as DER (X.690).
     private static func sequence(_ numbers: [UInt8]) -> [UInt8] {
         let body = [numbers[..<32], numbers[32...]].flatMap { number -> [UInt8] in
             var digits = Array(number.drop { $0 == 0 })
