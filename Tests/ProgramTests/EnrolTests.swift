@@ -220,7 +220,7 @@ import Testing
         (["--undo", "bike-9"], 64, "has no vehicle bike-9"),
         (["bike-1", "--batch", "fleet.csv"], 64, "beside --batch"),
         (["bike-1", "--old-secret", "d0c5"], 64, "no place on a command line"),
-        (["--family", "geotab-go", "car-1", "--serial", "g9"], 64, "look for us"),
+        (["--family", "geotab-go", "car-1", "--serial", "g9"], 64, "connect to us"),
     ])
     func `what cannot be enrolled says why, and nothing is listed`(
         line: [String],

@@ -204,7 +204,7 @@ import Testing
                   the same 18 times more, at 3:34, 4:34, 5:34, 6:34, 7:34 and 13 other places
                 keyless.csv:21:35: error: the secret of vehicle bike-20 cannot be read: open.key can be read by other users
                   hint: chmod 600 open.key
-                yardmaster: error: 23 errors in what rollout.yaml names
+                yardmaster: error: 23 errors in files and programs that rollout.yaml names
                   hint: nothing was touched; fix what is listed above and try again
                 """
         ),

@@ -37,7 +37,7 @@ import Testing
             let answer = try yard.say(verb)
             #expect(answer.status == 78, "\(verb): \(answer.errors)")
             #expect(answer.errors.contains("the journal is damaged"), "\(verb): \(answer.errors)")
-            #expect(answer.errors.contains("put a copy of journal.sqlite back"), "\(verb)")
+            #expect(answer.errors.contains("restore a copy of journal.sqlite"), "\(verb)")
         }
         let again = [try yard.run(), try yard.exec("car", "command unlock-all")]
         for answer in again {

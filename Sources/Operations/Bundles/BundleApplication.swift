@@ -4,7 +4,7 @@ import Manifest
 import Trust
 package import Wire
 
-/// Verifies a bundle, takes it over, and makes its manifest the one of its rollout.
+/// Verifies a bundle, takes it over, and makes its manifest the current one of its rollout.
 package struct BundleApplication {
     private let target: String
     private let state: String
@@ -26,13 +26,13 @@ package struct BundleApplication {
         self.context = context
     }
 
-    /// What became of a bundle.
+    /// The result of applying a bundle.
     package struct Applied {
         package let text: String
         package let document: JSONValue
     }
 
-    /// `progress` gets what is being done, and how many bytes of how many.
+    /// `progress` is called with the current step, the bytes that are done, and the total.
     package func apply(
         _ path: String,
         progress: (String, Int64, Int64) -> Void
@@ -49,7 +49,7 @@ package struct BundleApplication {
         let verdicts = try await takeover.judge()
         let place = try BundlePlace(target, of: plan.name, bundle)
         try await takeover.perform(into: place.folder, with: place.carried(for: contents))
-        // Only a manifest that this program takes becomes the rollout's.
+        // The manifest becomes the rollout's only when this program accepts it.
         let options = try self.options(place.folder, contents)
         _ = try Inputs.plan("\(place.folder)/\(contents.manifest)", context, options)
         try place.settle()
@@ -66,7 +66,7 @@ package struct BundleApplication {
         lines += [signers.words, "taken over into \(place.link.visible)"]
         let profiles =
             contents.profiles.isEmpty ? "" : "--profiles \(place.link.visible)/profiles "
-        lines.append("to be run by: yardmaster run \(profiles)\(manifest.visible)")
+        lines.append("run it with: yardmaster run \(profiles)\(manifest.visible)")
         return Applied(
             text: lines.joined(separator: "\n") + "\n" + answer.text,
             document: .object([

@@ -3,12 +3,12 @@ import Domain
 import Glibc
 import Trust
 
-/// A copy of a bundle in the making: what is right of an earlier attempt stays.
+/// A copy of a bundle in the making; verified parts of an earlier attempt are kept.
 package struct BundleCopy: ~Copyable {
     private let bundle: BundleFile
     private let path: String
     private let descriptor: CInt
-    /// How many bytes from the beginning on are known to be right.
+    /// The number of bytes from the beginning that are known to be right.
     private var end: Int64 = 0
     private var rest: ArraySlice<BundleIndex.Member>
     package let size: Int64
@@ -29,7 +29,7 @@ package struct BundleCopy: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Reads what is there already; how many bytes of it are right.
+    /// Reads an existing draft; returns how many bytes of it are right.
     package mutating func takeUp(_ progress: (Int64, Int64) -> Void) throws(CommandError) -> Int64 {
         let beginning = bundle.beginning
         guard BundleFile.read(descriptor, 0, beginning.count) == beginning else {
@@ -56,7 +56,7 @@ package struct BundleCopy: ~Copyable {
         else { throw Self.failure(.cannotWrite, path, errno) }
     }
 
-    /// Copies what is missing; every part is verified before it is written.
+    /// Copies the missing parts; each is verified before it is written.
     package mutating func bringRest(_ progress: (Int64, Int64) -> Void) throws(CommandError) {
         if end == 0 {
             try write(bundle.beginning)
@@ -94,7 +94,7 @@ package struct BundleCopy: ~Copyable {
         close(folder)
     }
 
-    /// The signatures that lie beside the bundle, beside the copy.
+    /// Copies the signatures beside the bundle to the place beside the copy.
     package func copySignatures() throws(CommandError) {
         let folder = Draft.folder(of: bundle.path)
         let mark = Self.name(of: bundle.path) + "."
@@ -124,7 +124,7 @@ package struct BundleCopy: ~Copyable {
         try folder.rename(name + ".part", to: name)
     }
 
-    /// The last part of a path.
+    /// The last component of a path.
     package static func name(of path: String) -> String {
         String(decoding: path.utf8.split(separator: 0x2F).last ?? "bundle".utf8[...], as: UTF8.self)
     }

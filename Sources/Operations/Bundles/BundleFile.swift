@@ -3,10 +3,10 @@ import Domain
 import Glibc
 package import Trust
 
-/// Whose signatures a bundle must have before anything in it is looked at.
+/// The signatures that a bundle must have before its content is used.
 package struct BundleDemand: Sendable {
     package struct Key: Sendable {
-        /// As it was given, for messages.
+        /// The name as given on the command line, for messages.
         package let name: String
         package let key: MinisignKey
 
@@ -17,28 +17,28 @@ package struct BundleDemand: Sendable {
     }
 
     package let keys: [Key]
-    /// How many of them must have signed.
+    /// The number of these keys that must have signed.
     package let threshold: Int
 
     package init(_ keys: [Key], threshold: Int? = nil) {
-        // One key given twice is one signer.
+        // A key that is given twice is one signer.
         var seen: Set<MinisignKey> = []
         self.keys = keys.filter { seen.insert($0.key).inserted }
         self.threshold = threshold ?? self.keys.count
     }
 }
 
-/// A bundle in a file that was opened once; every part is checked each time that it is read.
+/// A bundle in a file that is opened once; every part is checked whenever it is read.
 ///
-/// With signatures demanded, the index is taken from the very bytes that they were verified over,
-/// and each part must be what that index says: so a change of the file meanwhile is noticed.
+/// When signatures are demanded, the index is read from exactly the bytes that were verified, and
+/// each part must match that index: so a change of the file meanwhile is noticed.
 package final class BundleFile: Sendable {
     package let path: String
     package let index: BundleIndex
-    /// The keys that signed the whole file, among those that were demanded.
+    /// Those of the demanded keys that signed the whole file.
     package let signers: [MinisignKey]
     private let descriptor: CInt
-    /// Everything before the parts, as it stands in the file.
+    /// The bytes before the parts, exactly as in the file.
     package let beginning: [UInt8]
 
     package init(
@@ -90,7 +90,7 @@ package final class BundleFile: Sendable {
             "the bundle '\(path.visible)' cannot be used",
             because: [fault.description],
             hint: fault.isDamage
-                ? "copy it again from where it was made" : "have it made again by 'bundle create'"
+                ? "copy it again from its source" : "make it again with 'bundle create'"
         )
     }
 
@@ -102,7 +102,7 @@ package final class BundleFile: Sendable {
         return Int64(status.st_size)
     }
 
-    /// What stands before the parts, as far as it is there.
+    /// The bytes before the parts, as far as they are present.
     private static func beginning(of descriptor: CInt) -> [UInt8] {
         guard let head = read(descriptor, 0, BundleIndex.headLength),
             let length = try? BundleIndex.indexLength(head)
@@ -110,7 +110,7 @@ package final class BundleFile: Sendable {
         return head + (read(descriptor, Int64(BundleIndex.headLength), length) ?? [])
     }
 
-    /// So many bytes from there on; nil when there are fewer.
+    /// `count` bytes from this offset; nil when there are fewer.
     package static func read(
         _ descriptor: CInt,
         _ offset: Int64,
@@ -129,7 +129,7 @@ package final class BundleFile: Sendable {
         return bytes
     }
 
-    /// Nil when there is no such part.
+    /// Nil when the bundle has no such part.
     package func part(_ name: String) throws(BundleFault) -> [UInt8]? {
         do throws(BundleFault) {
             return try bytes(of: name)
@@ -150,7 +150,7 @@ package final class BundleFile: Sendable {
         index.members.map(\.name).filter { $0.utf8.starts(with: "\(folder)/".utf8) }
     }
 
-    /// Reads every part once.
+    /// Reads and checks every part once.
     package func checkAll(progress: (Int64, Int64) -> Void = { _, _ in }) throws(BundleFault) {
         let total = index.length
         var done: Int64 = 0
@@ -162,9 +162,9 @@ package final class BundleFile: Sendable {
     }
 }
 
-/// One look at all bytes of a bundle, to verify the signatures that stand beside it.
+/// One pass over all bytes of a bundle, which verifies the signatures beside it.
 private struct BundleSurvey {
-    /// A signature of the older form is over the bytes themselves, which must then be in memory.
+    /// A signature of the older form covers the bytes themselves, which must then be in memory.
     private static let mostInMemory: Int64 = 256 << 20
 
     let beginning: [UInt8]
@@ -232,7 +232,7 @@ private struct BundleSurvey {
             if isSigned {
                 signers.append(given.key)
             } else {
-                let why = fault?.description ?? "there is no signature by it"
+                let why = fault?.description ?? "it has not signed the bundle"
                 causes.append("the key '\(given.name.visible)': \(why)")
             }
         }
@@ -247,7 +247,8 @@ private struct BundleSurvey {
         }
     }
 
-    /// What stands beside a bundle by this key: `BUNDLE.KEYID.minisig`, or `BUNDLE.minisig`.
+    /// The signatures beside a bundle that may be by this key: `BUNDLE.KEYID.minisig` or
+    /// `BUNDLE.minisig`.
     private static func signatures(of path: String, by key: MinisignKey) -> [MinisignSignature] {
         ["\(path).\(key).minisig", "\(path).minisig"].compactMap { name in
             let limit = Int(MinisignSignature.longest)

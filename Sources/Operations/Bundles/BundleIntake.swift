@@ -3,7 +3,7 @@ import Domain
 import Trust
 package import Wire
 
-/// A folder into which bundles are put: each one leaves it, into `applied`, or into `refused` with the reason.
+/// A folder for incoming bundles: each is moved into `applied`, or into `refused` with the reason.
 package struct BundleIntake {
     private let folder: String
     private let names: [String]
@@ -23,7 +23,7 @@ package struct BundleIntake {
         }
     }
 
-    /// What became of the bundles of a folder.
+    /// The results for the bundles of a folder.
     package struct Account {
         private var codes: [ExitCode] = []
         private var documents: [JSONValue] = []
@@ -46,9 +46,10 @@ package struct BundleIntake {
         }
     }
 
-    /// Applies one bundle after the other; `report` gets what became of each.
+    /// Applies one bundle after the other; `report` is called with each result.
     ///
-    /// What stands in the way of all bundles, such as a full disk, ends it and leaves them.
+    /// An error that concerns all bundles, such as a full disk, ends it, and the remaining bundles
+    /// stay.
     package func empty(
         by apply: (String) async throws(CommandError) -> BundleApplication.Applied,
         report: (Result<BundleApplication.Applied, CommandError>) -> Void
@@ -74,7 +75,7 @@ package struct BundleIntake {
         return account
     }
 
-    /// Moves a bundle and its signatures out of the way.
+    /// Moves a bundle and its signatures into the other folder.
     private func move(
         _ name: String,
         to place: String,
@@ -89,7 +90,7 @@ package struct BundleIntake {
                 try there.write(reason, Array(error.text.utf8))
                 try there.sync(reason)
             }
-            // The bundle last: until then the next attempt finds all of it.
+            // The bundle is moved last: until then the next attempt finds all of it.
             for beside in try here.names() where beside.hasPrefix(name + ".") {
                 try here.rename(beside, to: beside, in: there)
             }
@@ -101,7 +102,7 @@ package struct BundleIntake {
                 .cannotWrite,
                 "the bundle '\(name.visible)' cannot be moved to '\(away.visible)'",
                 because: [error.description],
-                hint: "the folder must be one that this user may write"
+                hint: "the folder must be writable for this user"
             )
         }
     }

@@ -7,7 +7,8 @@ import Manifest
 import SourceTree
 import Trust
 
-/// Puts a rollout into one file: manifest, lists, profiles, images, and what they are judged by.
+/// Writes a rollout into one file: manifest, lists, profiles, images, and the documents that verify
+/// them.
 package struct BundleMaker {
     private let manifest: String
     private let path: String
@@ -27,10 +28,10 @@ package struct BundleMaker {
         self.context = context
     }
 
-    /// Makes the bundle; the code is `done` unless a signal ended it before.
+    /// Makes the bundle; the code is `done` unless a signal ended it earlier.
     package func make() async throws(CommandError) -> ExitCode {
         let plan = try Inputs.plan(manifest, context, common)
-        // What is wrong with it is said before anything is fetched.
+        // A fault of it is reported before anything is fetched.
         let base = try since.map { (path) throws(CommandError) in try BundleFile(path).index }
         var parts = BundleParts()
         for file in try Self.files(of: plan) + profileFiles() {
@@ -69,7 +70,7 @@ package struct BundleMaker {
         }
         try parts.write(to: path, created: RealTime().wallTime, base: base)
         do throws(CommandError) {
-            // Nobody learns at the depot what can be known here.
+            // Checked here, so that a fault is not found only at the depot.
             _ = try BundlePlan(try BundleFile(path)) { _ in }
         } catch {
             unlink(path)
@@ -78,7 +79,7 @@ package struct BundleMaker {
         return .done
     }
 
-    /// Those of the operator's folder that were read for this plan.
+    /// The profiles of the operator's folder that this plan was read with.
     private func profileFiles() throws(CommandError) -> [(part: String, path: String)] {
         guard let profiles else { return [] }
         return try Self.profiles(in: profiles).map { ("profiles/\($0)", "\(profiles)/\($0)") }
@@ -91,7 +92,7 @@ package struct BundleMaker {
         } catch { throw CommandError(.inputMissing, error.description) }
     }
 
-    /// What the images are judged by, as it came.
+    /// The documents that verify the images, exactly as they were received.
     private func recorded(
         _ plan: FrozenPlan,
         _ images: [FetchedImage]
@@ -120,7 +121,7 @@ package struct BundleMaker {
         return supply.record.all
     }
 
-    /// The manifest and the files beside it that it names; no secret is among them.
+    /// The manifest and the files beside it that it names; secrets are not among them.
     private static func files(
         of plan: FrozenPlan
     ) throws(CommandError) -> [(part: String, path: String)] {
@@ -145,7 +146,7 @@ package struct BundleMaker {
                 throw CommandError(
                     .manifest,
                     "'\(path.visible)' is not in the folder of the manifest",
-                    hint: "a bundle takes only files that lie beside the manifest or below"
+                    hint: "a bundle takes only files in the folder of the manifest or below it"
                 )
             }
             files.append((beside.part, path))

@@ -4,7 +4,7 @@ package import Domain
 import Glibc
 package import Trust
 
-/// What goes into a bundle, part by part.
+/// The parts of a bundle in the making.
 package struct BundleParts {
     private(set) var members: [BundleIndex.Member] = []
     private var contents: [ExactText: () throws(CommandError) -> [UInt8]] = [:]
@@ -17,7 +17,7 @@ package struct BundleParts {
         }
     }
 
-    /// A part that is read only when it is written.
+    /// Adds a part that is read only when it is written.
     package mutating func add(
         _ name: String,
         size: Int64,
@@ -30,9 +30,9 @@ package struct BundleParts {
         contents[ExactText(name)] = read
     }
 
-    /// The file gets its name when all of it is on the disk.
+    /// Writes the bundle; the file gets its name when all of it is on disk.
     ///
-    /// `base` is the bundle that has the parts which are only named.
+    /// `base` is the bundle that contains the parts which this one only names.
     package func write(
         to path: String,
         created: WallTime,

@@ -3,9 +3,10 @@ import Domain
 import Glibc
 import Trust
 
-/// Where a depot keeps the bundles of a rollout that it took over.
+/// The folder in which a depot keeps the bundles of a rollout that it took over.
 ///
-/// Each has a folder of its own; a link by the rollout's name leads to the latest, and is changed in one step.
+/// Each bundle has a folder of its own. A link with the rollout's name points to the latest one and
+/// is changed in one step.
 struct BundlePlace {
     let link: String
     let folder: String
@@ -14,7 +15,10 @@ struct BundlePlace {
 
     init(_ target: String, of rollout: String, _ bundle: BundleFile) throws(CommandError) {
         guard BundlePath(rollout)?.parts == [rollout], rollout.first != "." else {
-            throw CommandError(.manifest, "'\(rollout.visible)' is no name for a folder")
+            throw CommandError(
+                .manifest,
+                "'\(rollout.visible)' is not usable as the name of a folder"
+            )
         }
         self.target = target
         link = "\(target)/\(rollout)"
@@ -27,7 +31,7 @@ struct BundlePlace {
         }
     }
 
-    /// Files of the depot that the latest bundle's folder has and no bundle brings.
+    /// The depot's own files in the latest bundle's folder, which no bundle contains.
     func carried(for contents: BundlePlan) -> [FolderDelivery.File] {
         let brought = contents.files.map(\.path)
         return contents.plan.filesOfTheDepot.compactMap { text in
@@ -41,7 +45,7 @@ struct BundlePlace {
         }
     }
 
-    /// Makes the folder the rollout's.
+    /// Makes the folder the current one of the rollout.
     func settle() throws(CommandError) {
         let fresh = "\(target)/.\(name)-\(UInt64.random(in: .min ... .max))"
         guard symlink(name, fresh) == 0 else { throw failure(link, errno) }
@@ -61,7 +65,7 @@ struct BundlePlace {
             .cannotCreate,
             "the bundle cannot be taken over into '\(target.visible)'",
             because: ["\(path.visible): \(Descriptor.text(of: code))"],
-            hint: "name a folder that this user may write, for bundles alone"
+            hint: "name a folder that this user may write and that has only bundles in it"
         )
     }
 }

@@ -4,31 +4,31 @@ package import Manifest
 package import SourceTree
 import Trust
 
-/// The plan that a bundle's manifest makes, and what each of its parts is for.
+/// The plan of a bundle's manifest, and the purpose of each part.
 ///
-/// A bundle holds what its manifest names and nothing else: a part that is not needed could only
-/// be meant for a program that checks less.
+/// A bundle contains only what its manifest names: an unneeded part could only be meant for a
+/// program that checks less.
 package struct BundlePlan {
-    /// A file that lies beside the manifest once the bundle is taken over.
+    /// A file that is beside the manifest after the bundle is taken over.
     package struct File {
         package let part: String
-        /// The way to it from the manifest's folder.
+        /// Its path, relative to the manifest's folder.
         package let path: [String]
-        /// Whether it describes modules.
+        /// Whether it is a profile.
         package let isProfile: Bool
     }
 
     package let plan: FrozenPlan
-    /// The manifest comes last: without it the others mean nothing.
+    /// The manifest is last: the others are useless without it.
     package let files: [File]
 
-    /// The manifest's own name.
+    /// The name of the manifest's file.
     package var manifest: String { files.last?.path.last ?? "" }
 
-    /// The operator's profiles for its vehicles.
+    /// The operator's profiles for the plan's vehicles.
     package var profiles: [File] { files.filter { $0.part.utf8.starts(with: "profiles/".utf8) } }
 
-    /// `tell` gets the diagnostics of the manifest.
+    /// `tell` is called with the diagnostics of the manifest.
     package init(
         _ bundle: BundleFile,
         tell: ([Diagnostic]) -> Void
@@ -61,7 +61,7 @@ package struct BundlePlan {
         } catch { throw Self.invalid(bundle, error.description) }
         tell(read.diagnostics)
         guard let plan = read.plan else {
-            throw Self.invalid(bundle, "what is wrong with it is listed above")
+            throw Self.invalid(bundle, "its faults are listed above")
         }
         for file in plan.filesBeside {
             if let name = BundlePath(file)?.part { asked.insert(ExactText(name)) }
@@ -74,7 +74,8 @@ package struct BundlePlan {
                     throw .unknownPart(member.name)
                 }
                 guard let parts = BundlePath(member.name)?.parts else { continue }
-                // What a depot judges by comes whole each time: it is small, and belongs together.
+                // Documents that verify images are in every bundle: they are small and belong
+                // together.
                 guard !member.isHeld || parts[0] == "images" else {
                     throw .noMember(member.name)
                 }
@@ -97,7 +98,7 @@ package struct BundlePlan {
         self.files = files + [File(part: part, path: [path], isProfile: false)]
     }
 
-    /// Each file has a place of its own, and none is another's folder.
+    /// Checks that no two files have the same path, and that none is a folder of another.
     private static func checkPlaces(_ places: [[String]]) throws(BundleFault) {
         var taken: Set<ExactText> = []
         for place in places {
@@ -125,7 +126,7 @@ package struct BundlePlan {
         return name.hasSuffix(".yaml") || name.hasSuffix(".yml")
     }
 
-    /// Whether the plan has a use for a part.
+    /// Whether the plan uses a part.
     private static func isNamed(
         _ name: String,
         _ plan: FrozenPlan,
@@ -135,7 +136,7 @@ package struct BundlePlan {
         switch path[0] {
         case "files":
             if asked.contains(ExactText(name)) { return true }
-            // The manifest names a folder of profiles.
+            // The folder of profiles that the manifest names.
             let folder = plan.profiles.flatMap { BundlePath($0)?.parts }
             return folder == Array(path.dropFirst().dropLast()) && isProfileName(path.last)
         case "profiles": return path.count == 2 && isProfileName(path[1])
@@ -161,11 +162,12 @@ package struct BundlePlan {
     }
 }
 
-/// The way to a file within a folder; none that leads out of it or to the folder itself.
+/// The path of a file within a folder; it can neither lead out of the folder nor name the folder
+/// itself.
 package struct BundlePath: Equatable, Sendable {
     package let parts: [String]
 
-    /// Nil for an absolute path and for one that goes up; `./a//b` is `a/b`.
+    /// Nil for an absolute path and for one with `..`; `./a//b` is `a/b`.
     package init?(_ path: String) {
         guard !path.utf8.starts(with: "/".utf8) else { return nil }
         parts = path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
@@ -173,13 +175,13 @@ package struct BundlePath: Equatable, Sendable {
         guard !parts.isEmpty, !parts.contains("..") else { return nil }
     }
 
-    /// The name of a bundle's part that holds this file.
+    /// The name of the bundle's part that contains this file.
     package var part: String { "files/" + parts.joined(separator: "/") }
 }
 
 extension FrozenPlan {
-    /// Files that a manifest names and no bundle carries, as far as they lie beside the manifest:
-    /// secrets, and what the depot shows to servers.
+    /// Files that a manifest names but a bundle does not contain, if they are beside the manifest:
+    /// secrets, and the certificates and keys for servers.
     package var filesOfTheDepot: [String] {
         var files = [fetch.authorities, fetch.certificate, fetch.key].compactMap { $0?.text }
         for vehicle in vehicles {
@@ -188,7 +190,7 @@ extension FrozenPlan {
         return Set(files).sorted()
     }
 
-    /// The files that images are judged by, beside those that the plan was read from.
+    /// The files that verify images, in addition to those that the plan was read from.
     package var filesBeside: [String] {
         var paths = trust.repositories.map(\.root.path)
         for image in images {

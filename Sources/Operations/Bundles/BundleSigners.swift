@@ -27,15 +27,17 @@ package struct BundleSigners {
             throw CommandError(
                 .usage,
                 "'--threshold \(threshold)' does not fit \(all.keys.count) different keys",
-                hint: "it is how many of the keys named with --key must have signed"
+                hint: "it is the number of the keys given with --key that must have signed"
             )
         }
         demand = BundleDemand(given, threshold: count)
     }
 
-    /// A sentence that says who vouches for a bundle that was opened with these.
+    /// A sentence about the signers of a bundle that was opened with these keys.
     package var words: String {
-        guard let demand else { return "nobody vouches for the manifest in it: see --key" }
+        guard let demand else {
+            return "the manifest in it is not verified by a signature: see --key"
+        }
         let names = demand.keys.map(\.name.visible).joined(separator: ", ")
         return demand.keys.count == 1
             ? "the bundle itself is signed by the key \(names)"

@@ -9,11 +9,11 @@ import SourceTree
 import Threads
 import Trust
 
-/// A bundle that a depot takes over: all of it or nothing.
+/// Takes a bundle over at a depot: all of it or nothing.
 ///
-/// It is judged before anything is written. Then everything is put into a hidden folder, and gets its
-/// place in an order in which an end at any moment leaves what the next attempt finishes: images,
-/// what they were judged by, files, the manifest.
+/// It is verified before anything is written. Then everything is written into a hidden folder, and
+/// moved to its place in an order that allows the next attempt to finish after an interruption at
+/// any moment: images, the documents that verify them, files, the manifest.
 package struct BundleTakeover {
     package let bundle: BundleFile
     package let contents: BundlePlan
@@ -27,9 +27,9 @@ package struct BundleTakeover {
 
     private var plan: FrozenPlan { contents.plan }
 
-    /// What this depot says to each image; nothing is kept.
+    /// Verifies each image by the rules of this depot; nothing is kept.
     package func judge() async throws(CommandError) -> [TrustVerdict] {
-        // Unsigned images, too: each is there, with the digest and the size promised.
+        // Also unsigned images: each must be present with the promised digest and size.
         for image in plan.images { _ = try bytes(of: image) }
         return try await verdicts(keeps: false)
     }
@@ -45,11 +45,12 @@ package struct BundleTakeover {
 
     private func bytes(of image: PlannedImage) throws(CommandError) -> [UInt8] {
         do throws(BundleFault) {
-            // The part was checked against the index; the index against the manifest's digest.
+            // The part was checked against the index; the index is checked here against the
+            // manifest's digest.
             let name = "images/\(image.digest)"
             let (_, member) = try bundle.index.place(of: name)
             guard member.digest == image.digest else { throw .wrongMember(name) }
-            // As the store would say when it is brought over the network.
+            // The store checks this, too, when an image is fetched over the network.
             if let size = image.size, Int64(size.bytes) != member.size {
                 throw .wrongSize(name, expected: Int64(size.bytes), found: member.size)
             }
@@ -58,7 +59,7 @@ package struct BundleTakeover {
         return try heldBytes(of: image)
     }
 
-    /// What a bundle leaves out because the depot has it from an earlier one.
+    /// An image that the bundle leaves out because the depot has it from an earlier one.
     private func heldBytes(of image: PlannedImage) throws(CommandError) -> [UInt8] {
         let store = StoreFolder(stateDirectory: state)
         do throws(ImageError) {
@@ -68,12 +69,12 @@ package struct BundleTakeover {
         throw CommandError(
             .inputMissing,
             "the image \(image.name) is neither in the bundle nor in the store of this depot",
-            because: ["the bundle only adds to an earlier one, which has it"],
-            hint: "take that one over first, or have one made without --since"
+            because: ["the bundle only adds to an earlier one, which contains it"],
+            hint: "take that one over first, or make one without --since"
         )
     }
 
-    /// Takes over what was judged well, with files of the depot beside it.
+    /// Takes over the verified bundle, with the depot's own files beside it.
     package func perform(
         into target: String,
         with own: [FolderDelivery.File] = []
@@ -106,7 +107,7 @@ package struct BundleTakeover {
         var files: [FolderDelivery.File] = []
         do throws(BundleFault) {
             for file in contents.files {
-                // A rollout's files have no place where programs look for settings.
+                // A rollout has no files at places where programs look for their settings.
                 let name = file.path.joined(separator: "/")
                 guard !bundle.signers.isEmpty || !file.path.contains(where: { $0.first == "." })
                 else { throw .hidden(name) }
@@ -145,7 +146,7 @@ package struct BundleTakeover {
     }
 }
 
-/// An image that is in memory already.
+/// An image that is in memory.
 private struct BytesInMemory: ImageReading {
     let bytes: [UInt8]
 

@@ -2,11 +2,11 @@ package import Commands
 import Domain
 import Glibc
 
-/// Files that are put below a folder together: all of them or none.
+/// Writes several files below a folder: all of them or none.
 ///
-/// No link below the folder is followed, and no file that is another is written over. What a
-/// process leaves that is killed in the middle is a folder of drafts, which the next delivery
-/// removes, and files that are whole, which it finds right.
+/// No link below the folder is followed, and no different file is overwritten. A process that is
+/// killed in the middle leaves a folder of drafts, which the next delivery removes, and complete
+/// files, which the next delivery accepts.
 package final class FolderDelivery {
     package struct File {
         package let path: [String]
@@ -31,14 +31,14 @@ package final class FolderDelivery {
     private var madeTarget = false
     private var draftsName: String { "\(Self.mark)\(getpid())" }
 
-    /// Looks whether all can be put there; nothing is written.
+    /// Checks whether all files can be written; nothing is written yet.
     package init(_ files: [File], into target: String) throws(CommandError) {
         self.target = target
         self.files = files
         root = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard root >= 0 else {
             guard errno == ENOENT else { throw failure(.cannotCreate, target, errno) }
-            // It will be made, if its parent lets us.
+            // The folder will be created, if its parent allows it.
             let parent = FolderDelivery.parent(of: target)
             guard access(parent, W_OK | X_OK) == 0 else {
                 throw failure(.cannotCreate, target, errno)
@@ -72,7 +72,7 @@ package final class FolderDelivery {
 
     // MARK: Looking
 
-    /// Whether a file is there with these very bytes.
+    /// Whether the file exists with exactly these bytes.
     private func isThere(_ file: File) throws(CommandError) -> Bool {
         guard let folder = try folder(of: file, isMade: false) else { return false }
         defer { close(folder) }
@@ -113,7 +113,7 @@ package final class FolderDelivery {
         return true
     }
 
-    /// The folder that a file belongs in, opened on a way without links; nil when it is not there.
+    /// Opens the folder of a file, along a path without links; nil when it does not exist.
     private func folder(of file: File, isMade: Bool) throws(CommandError) -> CInt? {
         var folder = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { throw failure(.cannotCreate, target, errno) }
@@ -149,11 +149,11 @@ package final class FolderDelivery {
 
     // MARK: Writing
 
-    /// Folders that were made on the way, and files that have their names, to be undone.
+    /// The created folders and the named files, to be undone after a fault.
     private var made: [String] = []
     private var placed: [File] = []
 
-    /// Writes all that is missing into a hidden folder.
+    /// Writes all missing files into a hidden folder.
     package func stage() throws(CommandError) {
         if root < 0 {
             guard mkdir(target, 0o755) == 0 else { throw failure(.cannotCreate, target, errno) }
@@ -161,7 +161,7 @@ package final class FolderDelivery {
             root = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             guard root >= 0 else { throw failure(.cannotCreate, target, errno) }
         }
-        // One delivery at a time: then all drafts that lie there are of processes that ended.
+        // One delivery at a time: so all existing drafts are from processes that ended.
         while flock(root, LOCK_EX) != 0 {
             guard errno == EINTR else { throw failure(.cannotWrite, target, errno) }
         }
@@ -190,7 +190,7 @@ package final class FolderDelivery {
         }
     }
 
-    /// Gives every file its name; when one cannot have it, none has.
+    /// Gives every file its name; when that fails for one, it is undone for all.
     package func publish() throws(CommandError) {
         do throws(CommandError) {
             for (number, file) in files.enumerated() { try publish(file, number) }
@@ -214,7 +214,8 @@ package final class FolderDelivery {
         }
         defer { close(folder) }
         let name = file.path.last ?? ""
-        // A link takes no other file's place; where there are none, a look before must do.
+        // A link never replaces another file; on file systems without links, an earlier check must
+        // be enough.
         if linkat(drafts, "\(number)", folder, name, 0) != 0 {
             let code = errno
             if code == EEXIST {
@@ -267,7 +268,7 @@ package final class FolderDelivery {
         CommandError(
             .cannotCreate,
             "the bundle cannot be taken over into '\(target.visible)'",
-            because: ["\(name.visible) is a link there, which is not followed"],
+            because: ["\(name.visible) is a link there, and links are not followed"],
             hint: "nothing was written; name another folder, or remove the link"
         )
     }

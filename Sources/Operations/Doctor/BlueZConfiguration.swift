@@ -1,4 +1,4 @@
-/// What stands in BlueZ's main.conf, as far as bulk transfer depends on it.
+/// The settings in BlueZ's main.conf that bulk transfer depends on.
 package struct BlueZConfiguration {
     private var values: [String: String] = [:]
 
@@ -27,8 +27,10 @@ package struct BlueZConfiguration {
         return text[..<(end ?? text.startIndex)].drop(while: \.isWhitespace)
     }
 
-    /// Channels of a link; a value that BlueZ cannot read leaves its default, which depends on its
-    /// version: nil where that is not known.
+    /// The number of channels of a link.
+    ///
+    /// When BlueZ cannot read the value it uses its default, which depends on its version: nil when
+    /// the version is not known.
     private func channels(of version: [Int]?) -> Int? {
         if let set = values["GATT.Channels"].flatMap({ Int($0) }), (1...6) ~= set { return set }
         return version.map { $0.lexicographicallyPrecedes([5, 67]) ? 3 : 1 }
@@ -50,13 +52,13 @@ package struct BlueZConfiguration {
         }
         if let channels = channels(of: version), channels > 1 {
             bad(
-                "\(channels) channels a link let packets overtake others",
+                "\(channels) channels for each link let packets overtake others",
                 "set Channels = 1 under [GATT]"
             )
         }
         if isOff("GATT.Client") || isOff("GATT.ReverseServiceDiscovery") {
             bad(
-                "services of modules are not looked for",
+                "the services of modules are not discovered",
                 "remove Client and ReverseServiceDiscovery under [GATT]"
             )
         }

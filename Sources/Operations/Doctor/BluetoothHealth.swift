@@ -3,7 +3,7 @@ package import Commands
 import Domain
 package import Radio
 
-/// What is said of a host's Bluetooth, by what its service, its tools and its adapters say.
+/// The findings about a host's Bluetooth, from its service, its tools and its adapters.
 package enum BluetoothHealth {
     package static func finding(on error: RadioError) -> Finding {
         switch error {
@@ -36,7 +36,7 @@ package enum BluetoothHealth {
                     .bad,
                     "adapter",
                     "there is no Bluetooth adapter",
-                    "plug one in; dmesg says when its firmware is missing"
+                    "plug one in; dmesg shows when its firmware is missing"
                 )
             ]
         }
@@ -80,7 +80,7 @@ package enum BluetoothHealth {
                     .warning,
                     name,
                     "\(address) is connected to it",
-                    "bluetoothctl disconnect \(address), unless a run of ours is under way"
+                    "bluetoothctl disconnect \(address), unless a run of yardmaster uses it"
                 )
             )
         }
@@ -115,7 +115,7 @@ package enum BluetoothHealth {
 
     /// The version of the tools that come with the service; the service does not report its own.
     ///
-    /// The tools ask the bus for some things, and hang with it.
+    /// The tools ask the bus for some things, and hang when the bus does.
     package static func version(asking words: [String], within limit: Duration) -> (
         version: [Int]?, findings: [Finding]
     ) {
@@ -126,7 +126,7 @@ package enum BluetoothHealth {
         case .absent: return (nil, [])
         case .late:
             let sentence = "\(words[0]) does not end within \(limit.brief)"
-            let hint = "systemctl restart bluetooth; the version is not known, so it is not judged"
+            let hint = "systemctl restart bluetooth; the version is unknown and was not checked"
             return (nil, [Finding(.warning, "version", sentence, hint)])
         }
     }
@@ -141,7 +141,7 @@ package enum BluetoothHealth {
         return nil
     }
 
-    /// No Bluetooth is worse than bad settings of it.
+    /// Missing Bluetooth is worse than bad settings of it.
     package static func exitCode(_ findings: [Finding]) -> ExitCode {
         let bad = findings.filter { $0.grade == .bad }
         if bad.contains(where: { $0.subject != Finding.settings }) { return .unavailable }

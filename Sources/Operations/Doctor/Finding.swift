@@ -1,7 +1,7 @@
 package import Commands
 import Wire
 
-/// One thing that was looked at.
+/// One finding of a check.
 package struct Finding: Equatable, Sendable {
     package enum Grade: String, Sendable {
         case good, warning, bad
@@ -18,7 +18,7 @@ package struct Finding: Equatable, Sendable {
     /// The subject of findings about main.conf.
     package static let settings = "settings"
 
-    /// Each in a line, with what to do about it below.
+    /// One line for each finding, with the remedy below it.
     package static func text(_ findings: [Finding], quietly: Bool) -> String {
         let told = quietly ? findings.filter { $0.grade != .good } : findings
         return told.map { finding in
@@ -27,7 +27,7 @@ package struct Finding: Equatable, Sendable {
         }.joined()
     }
 
-    /// For programs.
+    /// The JSON document for programs.
     package static func document(_ findings: [Finding], _ code: ExitCode) -> String {
         JSONValue.object([
             "schema": 1,

@@ -7,19 +7,21 @@ package import Manifest
 package import Modules
 package import SourceTree
 
-/// Whether this machine has what a plan names: keys, tokens, images, a time zone, a program.
+/// Checks whether this machine has everything that a plan names: keys, tokens, images, a time zone,
+/// a program.
 ///
-/// `validate`, `plan`, `run` and `exec` ask it before anything else, so that none of them finds what another one
-/// does not.
+/// `validate`, `plan`, `run` and `exec` call it before anything else, so that all of them find the
+/// same faults.
 package struct MachineCheck {
     package let plan: FrozenPlan
     package let context: Context
     package let profiles: ProfileLibrary
-    /// Where images may be already; nil when nothing says it.
+    /// The state directory in which images may already be; nil when none is known.
     package let state: String?
-    /// Whether the run is to take place here and now, and not by a service with credentials of its own.
+    /// Whether this process is the run itself, and not a preparation for a service with credentials
+    /// of its own.
     package let isRun: Bool
-    /// Whether nothing of the plan is missing for mistakes in the manifest.
+    /// Whether the plan is complete, so that no part is missing because of errors in the manifest.
     private let isWhole: Bool
 
     package init(
@@ -38,13 +40,13 @@ package struct MachineCheck {
         self.isWhole = isWhole
     }
 
-    /// One thing that is not as it must be.
+    /// One fault.
     package struct Finding {
         package let kind: CommandError.Kind
         package let diagnostic: Diagnostic
     }
 
-    /// Throws when one of these vehicles could not be worked on; all that is wrong is reported.
+    /// Throws when one of these vehicles could not be worked on; all faults are reported.
     package func demand(for vehicles: [PlannedVehicle]) throws(CommandError) {
         let findings = findings(for: vehicles)
         guard !findings.isEmpty else { return }
@@ -52,7 +54,7 @@ package struct MachineCheck {
         if let refusal = Self.refusal(findings, plan.place.file) { throw refusal }
     }
 
-    /// Tells what would end a run: who only looks is not kept from it.
+    /// Prints the faults that would end a run as warnings: a command that only reads goes on.
     package func warn(for vehicles: [PlannedVehicle]) {
         let findings = findings(for: vehicles)
         Inputs.tell(findings.map { $0.diagnostic.asWarning }, context)
@@ -63,7 +65,7 @@ package struct MachineCheck {
         }
     }
 
-    /// Nil when they are warnings.
+    /// Nil when they are only warnings.
     package static func refusal(_ findings: [Finding], _ manifest: String) -> CommandError? {
         let errors = findings.filter { $0.diagnostic.severity == .error }
         let order: [CommandError.Kind] = [.trust, .manifest, .inputMissing, .configuration]
@@ -73,19 +75,19 @@ package struct MachineCheck {
         let count = errors.count
         return CommandError(
             kind,
-            "\(count) error\(count == 1 ? "" : "s") in what \(manifest) names",
+            "\(count) error\(count == 1 ? "" : "s") in files and programs that \(manifest) names",
             hint: "nothing was touched; fix what is listed above and try again"
         )
     }
 
     package func findings(for vehicles: [PlannedVehicle]) -> [Finding] {
         let findings = zone() + secrets(vehicles) + rotations(vehicles) + programs()
-        // A run looks at images and at who signed them next, and brings them to where they are kept.
+        // A run itself checks images and their signers next, and fetches the images.
         if isRun, findings.isEmpty { return [] }
         return inOrder(findings + images(vehicles) + trust())
     }
 
-    /// The manifest first, and each file from its beginning to its end.
+    /// Faults of the manifest first, and those of each file in the order of their lines.
     private func inOrder(_ findings: [Finding]) -> [Finding] {
         findings.enumerated().sorted { left, right in
             let places = (left.element.diagnostic.place, right.element.diagnostic.place)
@@ -95,7 +97,7 @@ package struct MachineCheck {
         }.map(\.element)
     }
 
-    // MARK: What is looked at
+    // MARK: Checks
 
     private func zone() -> [Finding] {
         do throws(CommandError) {
@@ -113,7 +115,7 @@ package struct MachineCheck {
                         fault,
                         at: check.place,
                         isWarning: !isRun && check.mayBeElsewhere(context),
-                        // Other rows name other files, and the fault is the same.
+                        // Other rows name other files, but the fault is the same.
                         topic: fault.causes.reduce(fault.sentence, +)
                             .without(vehicle.id.text).without(check.reference?.path ?? "")
                     )
@@ -122,7 +124,7 @@ package struct MachineCheck {
         }
     }
 
-    /// That another secret can be put beside the one that there is.
+    /// Checks that another secret can be written beside the current one.
     private func rotations(_ vehicles: [PlannedVehicle]) -> [Finding] {
         vehicles.compactMap { vehicle in
             guard case .file(let file)? = vehicle.secret,
@@ -135,7 +137,7 @@ package struct MachineCheck {
                     .configuration,
                     "the secret of \(vehicle.id) cannot be replaced",
                     because: ["\(folder): \(Descriptor.text(of: errno))"],
-                    hint: "give the command as the user whose folder that is"
+                    hint: "run the command as the owner of that folder"
                 ),
                 at: step.place,
                 topic: folder
@@ -143,7 +145,7 @@ package struct MachineCheck {
         }
     }
 
-    /// Images of this machine, with all that can be checked without a module.
+    /// Checks images on this machine, as far as that is possible without a module.
     private func images(_ vehicles: [PlannedVehicle]) -> [Finding] {
         var findings: [Finding] = []
         var contents: [String: ImageContent] = [:]
@@ -152,7 +154,7 @@ package struct MachineCheck {
                 if case .file(let file) = source { return file }
                 return nil
             }
-            // What is on the network is not looked for here.
+            // Images on the network are not checked here.
             guard let file = files.first ?? nil, !isStored(image) else { continue }
             do throws(CommandError) {
                 contents[image.name] = try content(of: image, file.path)
@@ -213,7 +215,8 @@ package struct MachineCheck {
         return try ImageChecker.content(of: image, bytes)
     }
 
-    /// Keys of signers, and the roots of repositories that this machine does not know yet.
+    /// Checks the keys of signers, and the roots of repositories that this machine does not know
+    /// yet.
     private func trust() -> [Finding] {
         var files: [(file: FileReference, what: String, place: Place)] = []
         for image in plan.images {
@@ -251,8 +254,8 @@ package struct MachineCheck {
         return access("\(state)/trust/\(repository.folder)", F_OK) == 0
     }
 
-    /// The programs that are asked between two waves, and of images on trial: in the middle of the
-    /// night it is too late.
+    /// Checks the programs that decide between two waves and about images on trial: in the middle
+    /// of the night it would be too late.
     private func programs() -> [Finding] {
         var asked: [(name: String, place: Place, purpose: String)] = []
         if let name = plan.rollout.between.check.first {
@@ -277,7 +280,7 @@ package struct MachineCheck {
             return Finding(
                 kind: .inputMissing,
                 diagnostic: Diagnostic(
-                    // The service may have another path to look in.
+                    // The service may have another PATH.
                     program.name.utf8.contains(0x2F) ? .error : .warning,
                     program.place,
                     "the program \(quoted(program.name)) cannot be run \(program.purpose): "
@@ -294,7 +297,7 @@ package struct MachineCheck {
         }
         let folders = (path ?? "/usr/bin:/bin").split(separator: ":")
         let isThere = folders.contains { access("\($0)/\(program)", X_OK) == 0 }
-        return isThere ? nil : "it is in none of the folders of PATH"
+        return isThere ? nil : "it is not in a folder of PATH"
     }
 
     private static func unreadable(_ path: String) -> String? {
@@ -321,7 +324,7 @@ package struct MachineCheck {
 }
 
 extension SecretReference {
-    /// Of a file.
+    /// The path of a file; nil for other references.
     fileprivate var path: String? {
         if case .file(let file) = self { return file.path }
         return nil

@@ -4,7 +4,7 @@ import Glibc
 package enum RadioSwitch {
     package enum Block: Sendable { case none, soft, hard }
 
-    /// The worst that any Bluetooth switch says.
+    /// The worst state of all Bluetooth switches.
     package static func all(_ folder: String = "/sys/class/rfkill") -> Block {
         var worst = Block.none
         for number in 0..<32 {
@@ -17,7 +17,7 @@ package enum RadioSwitch {
     }
 }
 
-/// A small file of the system's.
+/// A small file of the system.
 package enum SmallFile {
     /// The first 64 KiB of a file, nil when it cannot be read.
     package static func text(_ path: String) -> String? {

@@ -5,18 +5,18 @@ package import Manifest
 import SourceTree
 package import Wire
 
-/// Every key, token and passkey of a plan, read and compared with its vehicle.
+/// Reads every key, token and passkey of a plan, and checks it against its vehicle.
 package struct SecretAudit {
     /// A token that ends within this time is reported.
     private static let soon = Duration.seconds(7 * 86_400)
 
-    /// One secret of one vehicle, and what was found.
+    /// One secret of one vehicle, and the result of its check.
     private struct Row {
         enum Standing: String {
             case good
-            /// It is good now, and not for long.
+            /// It is valid now, but will end soon.
             case ending
-            /// It is handed out when it is needed.
+            /// It is issued when it is needed.
             case issued
             case refused
         }
@@ -28,7 +28,7 @@ package struct SecretAudit {
         var standing = Standing.good
         var detail = ""
         var ends: WallTime?
-        /// What a run would end with.
+        /// The exit code that a run would have because of it.
         var exitCode = ExitCode.done
     }
 
@@ -50,10 +50,10 @@ package struct SecretAudit {
             ? .trustRefused : codes.max { $0.rawValue < $1.rawValue } ?? .done
     }
 
-    /// For people; with `isQuiet` only what is refused.
+    /// Text for people; with `isQuiet` only refused secrets.
     package func text(isQuiet: Bool) -> String { Self.text(isQuiet ? refused : rows) }
 
-    /// How many there are, and how many of them are refused.
+    /// The number of secrets, and how many of them are refused.
     package var summary: String {
         let (secrets, vehicles) = (rows.count, plan.vehicles.count)
         return "\(secrets) secret\(secrets == 1 ? "" : "s") of "
@@ -116,7 +116,7 @@ package struct SecretAudit {
         }.joined()
     }
 
-    /// For programs.
+    /// The JSON document for programs.
     package var document: JSONValue {
         .object([
             "schema": 1,

@@ -5,7 +5,7 @@ package import Modules
 package import Radio
 import Sessions
 
-/// A module that is to be brought into service, or out of it.
+/// A module that is to be enrolled or taken out of service.
 package struct EnrolTarget: Sendable {
     package let vehicle: VehicleID
     package let serial: Serial
@@ -20,15 +20,16 @@ package struct EnrolTarget: Sendable {
     }
 }
 
-/// Brings a module into service so that it is never locked out: whatever it could have for a secret is on
-/// disk before it could have it, and stays there until another one was proven on a new link.
+/// Enrols a module so that it is never locked out: every secret that the module could have is on
+/// disk before the module could have it, and stays there until another one was proven on a new
+/// link.
 ///
-/// Broken off anywhere, it is begun again from what the files and the module say; a second time
-/// changes nothing.
+/// After an interruption at any point, it is continued with the facts in the files and in the
+/// module; repeating it changes nothing.
 package struct Enroller: Sendable {
-    /// Links that may be lost before it is given up for now.
+    /// The number of links that may be lost before it gives up for now.
     private static let patience = 8
-    /// A module may keep a new secret in memory first, and in flash a while later.
+    /// A module may keep a new secret in memory first, and write it to flash some time later.
     private static let settling = Duration.seconds(5)
 
     private let target: EnrolTarget
@@ -59,7 +60,8 @@ package struct Enroller: Sendable {
 
     // MARK: Into service
 
-    /// What the module said at the end; a secret that is proven is changed only when `rotating`.
+    /// Returns the module's report at the end; a secret that was proven is changed only with
+    /// `rotating`.
     package func enrol(rotating: Bool) async throws(EnrolFault) -> InventoryRecord {
         try await keeper.note(.begun)
         if let secrets = FamilyRegistry.secrets(of: target.profile.family) {
@@ -72,7 +74,7 @@ package struct Enroller: Sendable {
         return record
     }
 
-    /// Until the current secret is proven, and is no longer the maker's.
+    /// Works until the current secret is proven and is not the maker's.
     private func settle(
         _ secrets: any ModuleSecrets,
         rotating: Bool
@@ -88,11 +90,11 @@ package struct Enroller: Sendable {
                     throw ModuleError.value(
                         known.isEmpty
                             ? "nothing says which secret it has"
-                            : "it has none of the \(known.count) secrets that are known here"
+                            : "it has none of the \(known.count) known secrets"
                     )
                 }
                 let slot = opened.slot
-                // A change that was begun is brought to its end.
+                // A change that was begun is completed first.
                 let isSettled = slot == .current && !mustRotate && known[.pending] == nil
                 if slot == .pending || isSettled {
                     await vehicle.close()
@@ -103,7 +105,7 @@ package struct Enroller: Sendable {
                     }
                     return
                 }
-                // What it was being given goes on being given: it might have it after all.
+                // A pending secret is written again: the module may already have it.
                 let fixed = known[.pending] ?? (slot == .current ? nil : known[.current])
                 do throws(ModuleError) {
                     try await secrets.change(
@@ -147,13 +149,13 @@ package struct Enroller: Sendable {
     }
 
     private struct Opened {
-        /// What its secrets are proven and changed on.
+        /// The link on which secrets are proven and changed.
         let link: any Link
-        /// Nil where none is known, and the module asks for none.
+        /// Nil when no secret is known and the module requires none.
         let slot: SecretSlot?
     }
 
-    /// A link on which one of the secrets was proven; the one that is the most likely comes first.
+    /// Makes a link on which one of the secrets is proven; the most likely secret is tried first.
     private func open(
         _ vehicle: VehicleLink,
         _ known: [SecretSlot: Secret],
@@ -171,7 +173,7 @@ package struct Enroller: Sendable {
         return Opened(link: try await connect(vehicle), slot: nil)
     }
 
-    /// Nil when the module does not take it, as far as can be known.
+    /// Nil when the module does not accept the secret, as far as that can be known.
     private func link(
         _ vehicle: VehicleLink,
         provenBy secret: Secret,
@@ -198,7 +200,7 @@ package struct Enroller: Sendable {
     }
 
     private func connect(_ vehicle: VehicleLink) async throws(ModuleError) -> any Link {
-        // Its application; in its bootloader it takes no secret.
+        // Looks for the application only: the bootloader takes no secret.
         let recogniser = ModuleRecogniser(
             family: target.profile.family,
             form: target.profile.advertisement
@@ -218,7 +220,7 @@ package struct Enroller: Sendable {
 
     // MARK: Reading
 
-    /// Reads the module by the secret that is in its file now, and by no other one.
+    /// Reads the module with the secret that is in its file now, and with no other.
     private func check() async throws(EnrolFault) -> InventoryRecord {
         let secret = try await keeper.secrets()[.current]
         let opener: ModuleOpener
@@ -242,7 +244,7 @@ package struct Enroller: Sendable {
         guard let record = records.first else {
             throw EnrolFault(
                 .refused,
-                "\(target.vehicle): its device looks for us and is not enrolled by radio",
+                "\(target.vehicle): its device connects to us and is not enrolled by radio",
                 hint: "give it its token in the fleet list"
             )
         }
@@ -256,7 +258,8 @@ package struct Enroller: Sendable {
 
     // MARK: Out of service
 
-    /// Gives the module what it had before, or has it forget all; takes the vehicle off the list.
+    /// Gives the module its earlier secret back, or makes it forget all; removes the vehicle from
+    /// the list.
     package func undo() async throws(EnrolFault) {
         try await keeper.note(.leaving)
         if let secrets = FamilyRegistry.secrets(of: target.profile.family) {
@@ -264,7 +267,7 @@ package struct Enroller: Sendable {
             await time.sleep(for: Self.settling, "the module to keep its secret")
         }
         try await keeper.retire()
-        // Last of the files: as long as it is listed, the same command goes on.
+        // The last of the files: while the vehicle is listed, the same command continues.
         try await keeper.list(false)
         try await keeper.note(.undone)
     }
@@ -280,11 +283,11 @@ package struct Enroller: Sendable {
                 if secrets.needsTheOld, first == nil {
                     throw ModuleError.value("nothing says which secret it had before")
                 }
-                // It may have its first secret already.
+                // The module may already have its first secret.
                 var order = known
                 if let first { order = [.pending: first, .current: known[.current] ?? first] }
                 guard let opened = try await open(vehicle, order, secrets) else {
-                    throw ModuleError.value("it has none of the secrets that are known here")
+                    throw ModuleError.value("it has none of the known secrets")
                 }
                 let isBack = first != nil && opened.slot == .pending
                 let link = opened.link
@@ -321,7 +324,7 @@ package struct Enroller: Sendable {
 
     // MARK: Faults
 
-    /// Whether another link may do better.
+    /// Whether another link may help.
     private func mayPass(_ error: ModuleError) -> Bool {
         guard !isStopped(), error != .radio(.cancelled) else { return false }
         if error.isLinkLoss { return true }
@@ -333,7 +336,7 @@ package struct Enroller: Sendable {
     }
 
     private static let again =
-        "give the command again: it goes on where this one stood, and no secret was lost"
+        "run the command again: it continues, and no secret was lost"
 
     private func fault(_ error: ModuleError) -> EnrolFault {
         if error == .radio(.timedOut) {

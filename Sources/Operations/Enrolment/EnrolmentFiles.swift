@@ -20,7 +20,7 @@ package actor EnrolmentFiles: EnrolmentKeeper {
     private let journal: Journal
     private let time: any Timekeeper
 
-    /// `lane` is where files are worked on.
+    /// `lane` is the executor on which files are read and written.
     package init(
         _ vehicle: VehicleID,
         _ serial: Serial,
@@ -53,13 +53,13 @@ package actor EnrolmentFiles: EnrolmentKeeper {
     package func list(_ isListed: Bool) throws(EnrolFault) {
         let bytes: [UInt8]
         do throws(FileError) { bytes = try TextFile.read(path: fleet, limit: 32 << 20) } catch {
-            throw EnrolFault(.files, error.description, hint: "give the command again")
+            throw EnrolFault(.files, error.description, hint: "run the command again")
         }
         guard var file = FleetFile(bytes, file: fleet, Diagnostics()) else {
             throw EnrolFault(
                 .files,
-                "\(fleet) is no fleet list any more",
-                hint: "fix it and give the command again"
+                "\(fleet) is no longer a valid fleet list",
+                hint: "fix it and run the command again"
             )
         }
         let hasChanged: Bool
@@ -95,9 +95,10 @@ package actor EnrolmentFiles: EnrolmentKeeper {
         }
     }
 
-    /// Gives the vehicle's secret to a program of the operator's, as a line on its standard input.
+    /// Passes the vehicle's secret to the operator's program, as a line on its standard input.
     ///
-    /// What it does not take stays in its file: given again, the same command gives it again.
+    /// When the program refuses it, the secret stays in its file, and the same command passes it
+    /// again.
     package func hand(to program: String) throws(EnrolFault) {
         guard let secret = try files?.secrets()[.current] else { return }
         let line = secret.withBytes { bytes in
@@ -116,18 +117,18 @@ package actor EnrolmentFiles: EnrolmentKeeper {
         throw EnrolFault(
             .files,
             sentence,
-            hint: "the secret is in its file; give the command again, and the program gets it again"
+            hint: "the secret is in its file; run the command again to pass it to the program again"
         )
     }
 
-    /// How long a program may take.
+    /// The time limit of a program.
     private static let patience = Duration.seconds(60)
 
     private func journaled(
         _ body: (Journal) async throws(JournalError) -> Void
     ) async throws(EnrolFault) {
         do throws(JournalError) { try await body(journal) } catch {
-            throw EnrolFault(.files, error.description, hint: "give the command again")
+            throw EnrolFault(.files, error.description, hint: "run the command again")
         }
     }
 }

@@ -1,21 +1,21 @@
 package import Domain
 package import Journal
 
-/// Why a vehicle was not brought into service.
+/// Why a vehicle was not enrolled.
 package struct EnrolFault: Error, Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
-        /// It was not in reach.
+        /// The module was not in reach.
         case notHeard
-        /// It was, and it did not come to an end; the next run goes on where this one stood.
+        /// The module was in reach, but enrolment did not end; the next run continues it.
         case failed
         /// A file cannot be read or written.
         case files
-        /// What was asked for makes no sense, and nothing was done.
+        /// The request makes no sense, and nothing was done.
         case refused
     }
 
     package let kind: Kind
-    /// What its module failed with, where it did.
+    /// The failure of its module, if it had one.
     package let failure: FailureClass?
     package let sentence: String
     package let hint: String
@@ -33,39 +33,40 @@ package struct EnrolFault: Error, Sendable, Equatable {
     }
 }
 
-/// What is kept of one vehicle while it is brought into service: its secrets, its row in the fleet list,
-/// and how far that is.
+/// Keeps the facts about one vehicle while it is enrolled: its secrets, its row in the fleet list,
+/// and the progress.
 ///
-/// Every call is whole on disk when it returns, or was not made.
+/// When a call returns, its change is completely on disk, or was not made.
 package protocol EnrolmentKeeper: Sendable {
-    /// The secrets that its module could have; which of them it has, only the module knows.
+    /// The secrets that its module could have; only the module knows which one it has.
     func secrets() async throws(EnrolFault) -> [SecretSlot: Secret]
 
-    /// Keeps a secret that the module is about to be given.
+    /// Stores a secret before it is written to the module.
     func keepPending(_ secret: Secret) async throws(EnrolFault)
 
-    /// The pending one was proven: it becomes the vehicle's secret, and the one of before is kept.
+    /// The pending secret was proven: it becomes the vehicle's secret, and the previous one is
+    /// kept.
     func commit() async throws(EnrolFault)
 
-    /// The vehicle has no secret any more; what it was stays in a file of its own.
+    /// The vehicle has no secret any more; the last one stays in a file of its own.
     func retire() async throws(EnrolFault)
 
-    /// Puts the vehicle into the fleet list, or takes it out.
+    /// Adds the vehicle to the fleet list, or removes it.
     func list(_ isListed: Bool) async throws(EnrolFault)
 
     func note(_ stage: EnrolmentRecord.Stage) async throws(EnrolFault)
 }
 
-/// Where a secret stands that a module could have.
+/// The file of a secret that a module could have.
 package enum SecretSlot: String, CaseIterable, Sendable, Hashable {
-    /// Given to it, or about to be, and not proven yet.
+    /// Written to the module, or about to be, and not proven yet.
     case pending
     /// Proven.
     case current
-    /// What it was made with.
+    /// The secret from the maker.
     case maker
-    /// The one before the current.
+    /// The one before the current one.
     case before
-    /// What it had when it was taken out of service.
+    /// The secret at the time when the module was taken out of service.
     case undone
 }

@@ -7,18 +7,18 @@ import Modules
 import Radio
 import SourceTree
 
-/// One vehicle that is to be enrolled, or taken out of service.
+/// One vehicle that is to be enrolled or taken out of service.
 struct EnrolmentCandidate: Sendable {
     let vehicle: VehicleID
-    /// Nil for the strongest one, or the one of this name.
+    /// Nil to take the module with the strongest signal, or the one with this name.
     var serial: Serial?
     var name: String?
     let profile: Profile
     let bond: BondPolicy
     let maker: Secret?
-    /// What its row has besides.
+    /// The further cells of its row.
     let labels: [Cell]
-    /// Where its secret is kept, and how the list says it; nil in a family without.
+    /// The path of its secret and the reference in the list; nil in a family without secrets.
     let path: String?
     let reference: String?
 
@@ -28,7 +28,7 @@ struct EnrolmentCandidate: Sendable {
     }
 }
 
-/// Finds out who is to be enrolled, from the fleet list, the batch and the flags.
+/// Finds the vehicles to be enrolled, from the fleet list, the batch and the flags.
 struct EnrolmentList: Sendable {
     let wish: EnrolmentWish
     let state: String
@@ -107,7 +107,8 @@ struct EnrolmentList: Sendable {
         return candidates
     }
 
-    /// A vehicle that was on its way out of service when the last run was broken off.
+    /// The record of a vehicle that was being taken out of service when the last run was
+    /// interrupted.
     private func leaving(_ id: VehicleID) -> EnrolmentRecord? {
         let known = try? JournalReader(directory: state).read { view throws(JournalError) in
             try view.enrolments()
@@ -135,7 +136,7 @@ struct EnrolmentList: Sendable {
         guard found.advertisement != nil else {
             throw CommandError(
                 .usage,
-                "devices of family \(family.rawValue) look for us and are not enrolled by radio",
+                "devices of family \(family.rawValue) connect to us and are not enrolled by radio",
                 hint: "add the vehicle to the fleet list by hand"
             )
         }
@@ -143,7 +144,7 @@ struct EnrolmentList: Sendable {
         var wanted: Serial?
         if let text {
             guard let serial = Serial(text) else {
-                throw CommandError(.usage, "'\(text.visible)' is no serial")
+                throw CommandError(.usage, "'\(text.visible)' is not a serial")
             }
             wanted = serial
         }
@@ -192,7 +193,8 @@ struct EnrolmentList: Sendable {
         )
     }
 
-    /// As the list says it, or else a file of its own: in the folder of keys, or in that of credentials.
+    /// The place in the list, or else a file of its own: in the folder of keys, or in that of
+    /// credentials.
     private func place(
         of id: VehicleID,
         _ listed: String
@@ -209,7 +211,7 @@ struct EnrolmentList: Sendable {
                 .configuration,
                 "the secret of \(id) is not kept in a file",
                 hint: listed.hasPrefix("credential:")
-                    ? "say with --credentials DIR in which folder the service manager finds it"
+                    ? "name the folder in which the service manager finds it: --credentials DIR"
                     : "enrol puts secrets into files; name one in its row, as in file:keys/\(id).key"
             )
         }
@@ -229,7 +231,7 @@ struct EnrolmentList: Sendable {
         return (path("\(wish.keys)/\(name).key"), "file:\(wish.keys)/\(name).key")
     }
 
-    /// A passkey that is given is always used.
+    /// Uses a passkey whenever one is given.
     private func bond(
         of id: VehicleID,
         _ profile: Profile,
@@ -239,7 +241,7 @@ struct EnrolmentList: Sendable {
             guard profile.pairing != .passkey else {
                 throw CommandError(
                     .usage,
-                    "modules of the profile \(profile.name) are paired with by passkey",
+                    "modules of the profile \(profile.name) need a passkey for pairing",
                     hint: "name where the digits of \(id) are kept: --passkey, or a column passkey"
                 )
             }
@@ -266,7 +268,7 @@ struct EnrolmentList: Sendable {
         } catch {
             throw CommandError(
                 .usage,
-                "what says where \(what) is kept is no reference",
+                "the reference to \(what) is not valid",
                 hint:
                     "write it as in file:maker.key; the secret itself has no place on a command line"
             )

@@ -3,9 +3,9 @@ import Domain
 import Journal
 package import Wire
 
-/// What became of a vehicle that was to be enrolled.
+/// The result for a vehicle that was to be enrolled.
 package struct EnrolmentResult: Sendable {
-    /// As it is called in output.
+    /// The words in output.
     enum Ending: String, Sendable {
         case enrolled, undone, unreachable, failed
     }
@@ -23,7 +23,7 @@ package struct EnrolmentResult: Sendable {
     /// One line for people.
     package var text: String { "\(vehicle) \(outcome.rawValue): \(message)\n" }
 
-    /// How a command ends that had these; one that a signal ended says that instead.
+    /// The exit code of a command with these results; a signal that ended it has a code of its own.
     package static func exitCode(of results: [EnrolmentResult]) -> ExitCode {
         let faults = results.compactMap(\.fault)
         if faults.isEmpty { return .done }

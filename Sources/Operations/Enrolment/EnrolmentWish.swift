@@ -3,12 +3,12 @@ import Domain
 import Families
 import Modules
 
-/// What `enrol` is asked for.
+/// The flags and arguments of `enrol`.
 package struct EnrolmentWish: Sendable {
-    /// The vehicle's id; nil where a batch has them.
+    /// The vehicle's id; nil with a batch.
     package let vehicle: String?
     package let batch: String?
-    /// The list that gets the vehicles' rows.
+    /// The fleet list that the vehicles are added to.
     let fleet: String
     let serial: String?
     let name: String?
@@ -18,7 +18,7 @@ package struct EnrolmentWish: Sendable {
     let passkey: String?
     let keys: String
     let credentials: String?
-    /// A program of the operator's that gets each secret that was proven.
+    /// The operator's program that receives each proven secret.
     let receiver: String?
     let rotates: Bool
     let undoes: Bool
@@ -28,7 +28,7 @@ package struct EnrolmentWish: Sendable {
         guard let fleet = invocation.value("fleet") else {
             throw CommandError(
                 .usage,
-                "nothing says which list gets the vehicle's row",
+                "no fleet list is given for the vehicle's row",
                 hint: "name the fleet list with --fleet FLEET.csv"
             )
         }
@@ -51,15 +51,15 @@ package struct EnrolmentWish: Sendable {
             throw CommandError(
                 .usage,
                 vehicle == nil ? "no vehicle is named" : "a vehicle is named beside --batch",
-                hint: "give the vehicle's id, or --batch FILE.csv"
+                hint: "name the vehicle's id, or --batch FILE.csv"
             )
         }
         guard !undoes || batch == nil && !rotates && serial == nil && name == nil else {
-            throw CommandError(.usage, "--undo takes one vehicle of the list, and no more")
+            throw CommandError(.usage, "--undo takes exactly one vehicle of the list")
         }
     }
 
-    /// The folder of the fleet list, which relative paths start from.
+    /// The folder of the fleet list, to which relative paths refer.
     var folder: String {
         guard let slash = fleet.lastIndex(of: "/") else { return "." }
         return slash == fleet.startIndex ? "/" : String(fleet[..<slash])

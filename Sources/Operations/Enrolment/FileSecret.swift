@@ -4,7 +4,7 @@ package import Journal
 import Modules
 package import Rollout
 
-/// What opens the module of a vehicle that is in service, as a file that can be replaced.
+/// The secret of a vehicle in service, as a file that can be replaced.
 package struct FileSecret: SecretKeeper {
     private let files: SecretFiles
 
@@ -54,7 +54,8 @@ package struct FileSecret: SecretKeeper {
     }
 }
 
-/// The files of a vehicle's secret, worked on where the journal is: its row in the fleet list stays as it is.
+/// The files of a vehicle's secret, on the executor of the journal; the vehicle's row in the fleet
+/// list is not changed.
 private actor SecretFileKeeper: EnrolmentKeeper {
     nonisolated var unownedExecutor: UnownedSerialExecutor { journal.unownedExecutor }
 

@@ -1,8 +1,8 @@
 package import Domain
 import Glibc
 
-/// The secrets of one vehicle as files beside each other: `ID.key`, and while it changes `ID.key.new`;
-/// the one of before stays in `ID.key.before`.
+/// The secrets of one vehicle as files beside each other: `ID.key`, and during a change
+/// `ID.key.new`; the previous one stays in `ID.key.before`.
 ///
 /// Blocks: call it on a thread of its own.
 package struct SecretFiles: Sendable {
@@ -11,7 +11,7 @@ package struct SecretFiles: Sendable {
     private let path: String
     private let maker: Secret?
 
-    /// `maker` is what the module was made with, where that is known.
+    /// `maker` is the secret from the maker, if it is known.
     package init(path: String, maker: Secret?) {
         self.path = path
         self.maker = maker
@@ -38,7 +38,7 @@ package struct SecretFiles: Sendable {
 
     package func keepPending(_ secret: Secret) throws(EnrolFault) {
         Draft.makeFolder(of: path)
-        // What was read from a file has the end of its line already.
+        // A secret that was read from a file already has its line end.
         let line = secret.withBytes { bytes in
             bytes.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed() + [0x0A]
         }
@@ -46,12 +46,12 @@ package struct SecretFiles: Sendable {
     }
 
     package func commit() throws(EnrolFault) {
-        // The old one stands under two names before the new one takes the first.
+        // The old secret has two names before the new one takes the first.
         if let old = try read(path) {
             try write(old.withBytes { $0 }, to: path + ".before")
         }
         guard rename(path + ".new", path) == 0 else {
-            throw EnrolFault.file("cannot put in its place", path)
+            throw EnrolFault.file("cannot replace", path)
         }
         Draft.sync(folderOf: path)
     }
@@ -59,7 +59,7 @@ package struct SecretFiles: Sendable {
     package func retire() throws(EnrolFault) {
         unlink(path + ".new")
         guard rename(path, path + ".undone") == 0 || errno == ENOENT else {
-            throw EnrolFault.file("cannot put away", path)
+            throw EnrolFault.file("cannot rename", path)
         }
         Draft.sync(folderOf: path)
     }
@@ -89,7 +89,7 @@ extension EnrolFault {
         EnrolFault(
             .files,
             "\(what) \(path): \(String(cString: strerror(code)))",
-            hint: "remove the cause and give the command again: it goes on where it stood"
+            hint: "remove the cause and run the command again: it continues"
         )
     }
 }

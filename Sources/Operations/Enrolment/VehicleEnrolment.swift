@@ -7,7 +7,7 @@ import Radio
 import Rollout
 import Threads
 
-/// Brings vehicles into service, or takes one out of it.
+/// Enrols vehicles, or takes one out of service.
 package struct VehicleEnrolment: Sendable {
     private let wish: EnrolmentWish
     private let state: String
@@ -15,7 +15,7 @@ package struct VehicleEnrolment: Sendable {
     private let bus: String?
     private let library: ProfileLibrary
     private let context: Context
-    /// Gets each result as soon as there is one.
+    /// Called with each result as soon as it is known.
     private let report: @Sendable (EnrolmentResult) -> Void
 
     private var list: EnrolmentList {
@@ -183,7 +183,7 @@ package struct VehicleEnrolment: Sendable {
 
     // MARK: Finding
 
-    /// The strongest one that is not listed, or the one of a name.
+    /// The module with the strongest signal that is not listed, or the one with the given name.
     private func find(
         _ candidate: EnrolmentCandidate,
         _ central: any Central,
@@ -216,13 +216,13 @@ package struct VehicleEnrolment: Sendable {
             throw EnrolFault(
                 .notHeard,
                 candidate.name.map {
-                    "no module of the name \($0.visible) that is not listed is in reach"
+                    "no module with the name \($0.visible) that is not listed is in reach"
                 }
                     ?? "no module that is not listed is in reach",
                 hint: "wake it, bring it nearer, and try again"
             )
         }
-        // A module that is about as near may belong to the vehicle beside it.
+        // A module with nearly the same signal may belong to the next vehicle.
         if let second = found.dropFirst().first, first.signal - second.signal < Self.margin {
             throw EnrolFault(
                 .refused,

@@ -3,10 +3,10 @@ import Manifest
 import Reports
 import Synchronization
 
-/// Shows on standard error how the images of a plan come in.
+/// Shows on standard error how the images of a plan are fetched.
 ///
-/// A terminal gets a line for each one under way and one for all; a log gets a line when something
-/// happens, and not more than one in ten seconds for each image.
+/// A terminal gets a line for each image in progress and one for all; a log gets a line for each
+/// event, and at most one in ten seconds for each image.
 final class FetchDisplay: Sendable {
     private let printer: Mutex<FetchPrinter>
     private let context: Context

@@ -3,7 +3,7 @@ package import Images
 package import Manifest
 import Synchronization
 
-/// A mark that is set once, from any thread.
+/// A flag that any thread can set once.
 package final class NewMark: Sendable {
     private let mark = Atomic(false)
 
@@ -14,7 +14,7 @@ package final class NewMark: Sendable {
     package var isSet: Bool { mark.load(ordering: .relaxed) }
 }
 
-/// An image of a plan that cannot be fetched, and what that means for the command.
+/// An image of a plan that cannot be fetched, and its meaning for the command.
 package struct FetchFailure: Error {
     package let image: PlannedImage
     package let error: FetchError
@@ -24,7 +24,7 @@ package struct FetchFailure: Error {
         self.error = error
     }
 
-    /// One error for all of them, nil when there is none; the worst decides on the exit code.
+    /// One error for all of them, nil when there is none; the worst one decides the exit code.
     package static func refusal(_ failures: [FetchFailure], of total: Int) -> CommandError? {
         guard let first = failures.first else { return nil }
         let code = ExitCode.worst(of: failures.map(\.kind.exitCode))
@@ -41,7 +41,7 @@ package struct FetchFailure: Error {
         )
     }
 
-    /// An error of the store that no single image is the reason of.
+    /// The error for a fault of the store that concerns all images.
     package static func refusal(ofStore error: ImageError) -> CommandError {
         CommandError(
             kind(ofStore: error),
@@ -55,9 +55,10 @@ package struct FetchFailure: Error {
         let name = alone ? "" : "\(image.name): "
         switch error {
         case .store(let error): return [name + error.description]
-        case .cancelled: return [name + "it was cut short; what arrived is kept for the next time"]
+        case .cancelled:
+            return [name + "it was interrupted; what arrived is kept for the next time"]
         case .origins(let failures):
-            guard !failures.isEmpty else { return [name + "nothing says where it is"] }
+            guard !failures.isEmpty else { return [name + "it has no URL"] }
             return failures.map { "\(name)\($0.origin): \($0.error)" }
         }
     }
@@ -114,7 +115,7 @@ package struct FetchFailure: Error {
         case .inputMissing: "\(place); fix the URL or put the file there"
         case .unavailable:
             "\(place); what arrived is kept: run again when the network is there, or add a mirror"
-        case .configuration: "fix what `fetch` says in the manifest; \(place)"
+        case .configuration: "fix `fetch` in the manifest; \(place)"
         case .cannotWrite, .cannotCreate:
             "make room or fix the disk, then run again; \(place)"
         case .usage, .manifest, .busy, .internal: place

@@ -2,23 +2,23 @@ package import Commands
 import Images
 import Manifest
 
-/// What became of the images of a plan that were to be brought into the store.
+/// The results for the images of a plan that were to be fetched into the store.
 package struct FetchOutcome: Sendable {
     let plan: FrozenPlan
     /// In the order of the plan.
     let results: [Result<FetchedImage, FetchFailure>]
 
-    /// Whether a signal ended it before all was tried.
+    /// Whether a signal ended it before all images were tried.
     package var wasCut: Bool {
         results.contains {
             if case .failure(let failure) = $0 { failure.error == .cancelled } else { false }
         }
     }
 
-    /// Those that are here.
+    /// The images that are in the store.
     package var images: [FetchedImage] { results.compactMap { try? $0.get() } }
 
-    /// One error for all that cannot be fetched, nil when there is none.
+    /// One error for all images that cannot be fetched, nil when there is none.
     package var refusal: CommandError? {
         let failures = results.compactMap { result -> FetchFailure? in
             if case .failure(let failure) = result { failure } else { nil }

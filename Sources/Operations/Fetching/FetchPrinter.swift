@@ -1,7 +1,7 @@
 package import Domain
 package import Images
 
-/// Words and bars for images on their way; a value, so that it can be tried without a network.
+/// Text and bars for images in progress; a value, so that it can be tested without a network.
 package struct FetchPrinter {
     /// One image of the plan.
     package struct Row {
@@ -20,7 +20,7 @@ package struct FetchPrinter {
             self.size = size
         }
 
-        /// Bytes a second of this transfer, nil until there is something to measure.
+        /// Bytes a second of this transfer, nil until they can be measured.
         fileprivate func rate(at now: Moment) -> Double? {
             guard let began else { return nil }
             let seconds = Double(began.duration(to: now).nanoseconds) / 1e9
@@ -45,7 +45,7 @@ package struct FetchPrinter {
         self.tellsLocalFiles = tellsLocalFiles
     }
 
-    /// What is to be printed now that this happened.
+    /// The text to print after this event.
     package mutating func take(_ progress: FetchProgress, of index: Int, at now: Moment) -> String {
         var row = rows[index]
         defer { rows[index] = row }
@@ -104,10 +104,10 @@ package struct FetchPrinter {
         }
     }
 
-    /// A line that stays, above those that are drawn over and over.
+    /// A line that stays, above the lines that are redrawn.
     private mutating func line(_ text: String) -> String { erased() + text.visible + "\n" }
 
-    /// The lines of what is under way, drawn again; nothing where no line can be drawn twice.
+    /// Draws the lines of images in progress again; empty when output is no terminal.
     package mutating func draw(width: Int, at now: Moment) -> String {
         guard isLive else { return "" }
         let active = rows.filter(\.isUnderWay)
@@ -143,7 +143,7 @@ package struct FetchPrinter {
         Self.figures(row.count, row.size?.bytes, row.rate(at: now))
     }
 
-    /// Of all images whose size is known.
+    /// Counts only images of known size.
     private func total(_ now: Moment) -> String {
         let done = rows.count(where: \.isDone)
         let count = rows.reduce(0) { $0 + $1.count }

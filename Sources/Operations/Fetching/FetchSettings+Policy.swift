@@ -3,7 +3,7 @@ package import Images
 package import Manifest
 
 extension FetchSettings {
-    /// As a manifest's `fetch` says; everything else as it always is.
+    /// The settings of a manifest's `fetch`; all others have their defaults.
     package init(_ policy: FetchPolicy) {
         self.init()
         connections = policy.connections

@@ -3,7 +3,7 @@ package import Domain
 import Reports
 package import Wire
 
-/// What a fetch made of each image of a plan, and the last line that scripts read.
+/// The result for each image of a plan, and the last line, which scripts read.
 package struct FetchSummary: Sendable, Equatable {
     package enum State: String, Sendable {
         case fetched, present, failed
@@ -13,7 +13,7 @@ package struct FetchSummary: Sendable, Equatable {
         package let name: String
         package let digest: SHA256Digest
         package fileprivate(set) var state: State
-        /// Nil for one that could not be had.
+        /// Nil for an image that was not fetched.
         package let size: ByteCount?
         package let path: String?
 
@@ -38,14 +38,14 @@ package struct FetchSummary: Sendable, Equatable {
 
     package init() {}
 
-    /// An image that is here and may not be used all the same.
+    /// Marks an image that is here but must not be used.
     package mutating func refuse(_ name: String) {
         for index in rows.indices where rows[index].name == name { rows[index].state = .failed }
     }
 
     private func count(_ state: State) -> Int { rows.count { $0.state == state } }
 
-    /// Such as `fetched=2 present=1 failed=0 exit=0`.
+    /// A line such as `fetched=2 present=1 failed=0 exit=0`.
     package func lastLine(_ code: ExitCode) -> String {
         "fetched=\(count(.fetched)) present=\(count(.present)) failed=\(count(.failed)) "
             + "exit=\(code.rawValue)\n"
@@ -71,7 +71,7 @@ package struct FetchSummary: Sendable, Equatable {
         }
     }
 
-    /// The same for a program; `error` is what ended it.
+    /// The JSON document for programs; `error` is the error that ended it.
     package func document(_ code: ExitCode, _ error: CommandError? = nil) -> JSONValue {
         .object([
             "schema": 1,

@@ -6,7 +6,7 @@ package import Manifest
 package import Modules
 package import Rollout
 
-/// Checks the images of a plan, which are in the store, before any radio is used.
+/// Checks the images of a plan, which are in the store, before any radio work.
 package struct ImageChecker {
     package let store: ImageStore
 
@@ -14,7 +14,7 @@ package struct ImageChecker {
         self.store = store
     }
 
-    /// The firmware in an image, after everything that can be checked without a module.
+    /// The firmware in an image, after all checks that are possible without a module.
     package func content(
         of image: PlannedImage
     ) async throws(CommandError) -> (ImageContent, ByteCount) {
@@ -33,7 +33,7 @@ package struct ImageChecker {
         return (try Self.content(of: image, bytes), ByteCount(of: bytes))
     }
 
-    /// What is in the bytes of an image, after everything that can be checked without a module.
+    /// The content of an image's bytes, after all checks that are possible without a module.
     package static func content(
         of image: PlannedImage,
         _ bytes: [UInt8]
@@ -51,7 +51,7 @@ package struct ImageChecker {
         return content
     }
 
-    /// The image that another rollout began to send, as far as the store still has it.
+    /// The image that another rollout began to send, if the store still has it.
     package func image(of debt: Debt, family: Family) async -> UpdateJob? {
         guard let version = debt.version,
             let request = ImageRequest(name: debt.title, digest: debt.image, size: nil)
@@ -73,14 +73,14 @@ package struct ImageChecker {
         } catch { return nil }
     }
 
-    /// What is not in the store is not to be had.
+    /// A source for an image that must be in the store already.
     private struct Absent: ImageReading {
         func deliver(to sink: inout ImageSink) throws(ImageError) {
             throw .missing("the store")
         }
     }
 
-    /// For an image that was removed from the store after it was fetched.
+    /// A source for an image that was removed from the store after it was fetched.
     private struct Source: ImageReading {
         let image: PlannedImage
 
@@ -102,7 +102,8 @@ package struct ImageChecker {
         } catch { throw distrust(image, error.description) }
     }
 
-    /// Why images must not go to the vehicles that a plan sends them to: each wrong pair, once.
+    /// The reasons why images must not be sent to the vehicles that a plan names for them; each
+    /// wrong pair is listed once.
     package static func check(
         _ contents: [String: ImageContent],
         of plan: FrozenPlan,
@@ -116,7 +117,7 @@ package struct ImageChecker {
             }
             for update in vehicle.steps.compactMap(\.update) {
                 for name in update.images {
-                    // A vehicle of another family than the image's rejects it by itself.
+                    // A vehicle of another family than the image's is rejected elsewhere.
                     guard let image = plan.image(named: name), let content = contents[name],
                         image.fits.family == vehicle.family
                     else { continue }
@@ -150,11 +151,11 @@ package struct ImageChecker {
     private static let isConfirmed =
         "it is already confirmed, so it would run permanently without a trial"
 
-    /// An image and the vehicles that must not have it, for one reason.
+    /// An image and the vehicles that must not get it, for one reason.
     private struct WrongPair {
         let image: PlannedImage
         let cause: String
-        /// The first of them.
+        /// The first of these vehicles.
         let vehicle: VehicleID
         var others: Set<VehicleID> = []
 

@@ -11,20 +11,20 @@ import Wire
 package struct FetchedImage: Sendable {
     package let planned: PlannedImage
     package let stored: StoredImage
-    /// Whether it was brought in this call.
+    /// Whether it was fetched in this call.
     let isNew: Bool
-    /// Where it was brought from in this call, nil when it was here.
+    /// Its origin in this call; nil when it was here before.
     let origin: String?
 }
 
-/// Brings every image of a plan into the store, before anything else is done.
+/// Fetches every image of a plan into the store, before anything else is done.
 package struct ImagePreparation: Sendable {
     package let plan: FrozenPlan
     /// The state directory, which exists.
     package let state: String
     package let context: Context
     package let common: CommonOptions
-    /// Whether a word is said about images that are copied from this machine.
+    /// Whether images that are copied from this machine are reported.
     package let tellsLocalFiles: Bool
 
     package init(
@@ -46,9 +46,9 @@ package struct ImagePreparation: Sendable {
         case tick
     }
 
-    /// All images in the order of the plan; the error names every one that cannot be fetched.
+    /// All images in the order of the plan; the error names every image that cannot be fetched.
     ///
-    /// Nil when a signal cut it short: what arrived is kept.
+    /// Nil when a signal interrupted it: bytes that arrived are kept.
     package func bringAll() async throws(CommandError) -> [FetchedImage]? {
         let outcome = try await bring()
         guard !outcome.wasCut else { return nil }
@@ -56,7 +56,7 @@ package struct ImagePreparation: Sendable {
         return outcome.images
     }
 
-    /// What became of each image, in the order of the plan.
+    /// The result for each image, in the order of the plan.
     package func bring() async throws(CommandError) -> FetchOutcome {
         let folder = StoreFolder(stateDirectory: state)
         let lock = try Self.lockedStore(folder, for: plan)
@@ -75,7 +75,8 @@ package struct ImagePreparation: Sendable {
             seed: time.seed,
             executor: executor
         )
-        // On the fetcher's thread, which each of them would have to change to time and again.
+        // Runs on the fetcher's thread; otherwise each task would have to switch to it again and
+        // again.
         let results = await withTaskExecutorPreference(executor) {
             await bring(with: fetcher, time)
         }
@@ -85,16 +86,16 @@ package struct ImagePreparation: Sendable {
         return FetchOutcome(plan: plan, results: results)
     }
 
-    /// What a signal that cut it short ends the program with.
+    /// The exit code after a signal that interrupted it.
     package static var cutCode: ExitCode { Signals.exitCode ?? .terminated }
 
     package func noteCut() {
         context.console.note(
-            "yardmaster: the images are not all here; what arrived is kept for the next time\n"
+            "yardmaster: not all images are here; what arrived is kept for the next time\n"
         )
     }
 
-    /// Tells that a signal cut it short.
+    /// Reports that a signal interrupted it.
     package func tellCut() -> ExitCode {
         let code = Self.cutCode
         noteCut()
@@ -105,7 +106,7 @@ package struct ImagePreparation: Sendable {
         return code
     }
 
-    /// Says before the first byte whether what is missing fits.
+    /// Checks before the first byte whether the missing images fit.
     private func checkRoom(in folder: StoreFolder) throws(CommandError) {
         let limit = plan.fetch.storeLimit
         let budget: StoreBudget
@@ -126,7 +127,7 @@ package struct ImagePreparation: Sendable {
         context.console.note("yardmaster: \(budget.words(limit: limit))\n")
     }
 
-    /// The right to use the store, with what a plan needs noted first.
+    /// The right to use the store; the images of the plan are noted in the store first.
     static func lockedStore(
         _ folder: StoreFolder,
         for plan: FrozenPlan
@@ -146,7 +147,7 @@ package struct ImagePreparation: Sendable {
 
     private var settings: FetchSettings { FetchSettings(plan.fetch) }
 
-    /// A few images at a time, with the screen kept up to date and an ear for INT and TERM.
+    /// Fetches a few images at a time, updates the screen, and stops at INT and TERM.
     private func bring(
         with fetcher: ImageFetcher,
         _ time: FetchTime
@@ -171,7 +172,7 @@ package struct ImagePreparation: Sendable {
                     return .tick
                 }
             }
-            // Those beyond wait for the disk, or for their turn at the network.
+            // Those beyond the limit wait for the disk, or for their turn at the network.
             for _ in 0..<(settings.connections + 8) { begin() }
             wait()
             while results.count < images.count, let step = await group.next() {
@@ -183,7 +184,7 @@ package struct ImagePreparation: Sendable {
                     display.tick()
                     if stop.isRequested {
                         group.cancelAll()
-                        // Those that did not begin are cancelled as well.
+                        // Images that did not begin are cancelled, too.
                         for index in next..<max(next, images.count) {
                             results[index] = .failure(FetchFailure(images[index], .cancelled))
                         }

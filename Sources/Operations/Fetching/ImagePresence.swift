@@ -2,17 +2,17 @@ package import Images
 package import Manifest
 import Trust
 
-/// Whether the store has an image, and whether a manifest would take it from there.
+/// Whether the store has an image, and whether the manifest accepts it.
 package enum ImagePresence: Sendable, Equatable {
     case usable
-    /// Not there, or other bytes under its name.
+    /// Not there, or with other bytes under its name.
     case absent
-    /// There, but not as the manifest wants it.
+    /// There, but not as the manifest demands.
     case unfit(String)
-    /// Wherever it is: the manifest's own lists keep it out.
+    /// Denied by the manifest's own lists, wherever it is.
     case refused(String)
 
-    /// Reads all of it: what is only named right is not there.
+    /// Reads all of it: the name alone proves nothing.
     package init(of image: PlannedImage, under trust: TrustPolicy, in store: StoreFolder) {
         let lists = ReleaseLists(allowed: Set(trust.allowed), denied: Set(trust.denied))
         do throws(PolicyRefusal) {
@@ -32,7 +32,7 @@ package enum ImagePresence: Sendable, Equatable {
         } catch { self = .unfit(error.description) }
     }
 
-    /// What `plan` says of it.
+    /// The words of `plan`.
     package var words: String {
         switch self {
         case .usable: "in the store"

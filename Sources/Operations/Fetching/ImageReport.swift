@@ -4,9 +4,9 @@ import Modules
 import Protocols
 package import Wire
 
-/// What is known of an image file, for people and for programs.
+/// The facts about an image file, for people and for programs.
 package struct ImageReport {
-    /// What kind of file it is, for programs and for people.
+    /// The kind of the file, for programs and for people.
     package struct Kind {
         package let rawValue: String
         package let words: String
@@ -17,7 +17,7 @@ package struct ImageReport {
         static let legacyDFU = Kind(rawValue: "legacy-dfu", words: "a legacy DFU package")
     }
 
-    /// One thing known of a part.
+    /// One fact about a part.
     package struct Fact {
         package let name: String
         package let text: String
@@ -40,7 +40,8 @@ package struct ImageReport {
     package let kind: Kind
     package let parts: [Part]
     package let warnings: [String]
-    /// All hashes hold; false where the content of one is encrypted.
+    /// Whether all hashes were checked and are right; false when the content of an image is
+    /// encrypted.
     package let isChecked: Bool
 
     package init(_ image: InspectedImage) {

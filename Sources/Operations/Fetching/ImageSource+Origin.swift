@@ -2,7 +2,7 @@ package import Images
 package import Manifest
 
 extension ImageSource {
-    /// The same for the room that fetches.
+    /// The same source in the form of the room `Images`.
     package var origin: Origin? {
         switch self {
         case .https(let url): WebAddress(url).map { .web($0) }

@@ -3,7 +3,8 @@ package import Domain
 import Journal
 import Manifest
 
-/// What rollouts need that were begun and are not over, whatever their manifests say by now.
+/// The images of rollouts that have begun and are not over, whatever their manifests contain by
+/// now.
 package enum OpenRollouts {
     /// The images of their frozen plans, by the rollouts' names.
     package static func images(in state: String) throws(CommandError) -> [String: [SHA256Digest]] {
@@ -17,7 +18,7 @@ package enum OpenRollouts {
                 }
             } catch {
                 guard error.kind != .missing else { return [:] }
-                // Nothing is removed that a journal which cannot be read may need.
+                // Without a readable journal nothing may be removed.
                 throw CommandError(error)
             }
             guard let record, record.hold?.kind != .aborted,

@@ -5,11 +5,11 @@ package import Manifest
 import Threads
 package import Trust
 
-/// A repository below an address of the web or a folder of this machine.
+/// A repository at a web address or in a folder of this machine.
 package struct WebDocuments: MetadataSource {
     private static let patience = Duration.seconds(60)
 
-    /// Where the documents are, ending in `/`.
+    /// The address of the documents, ending in `/`.
     private enum Base {
         case web(String)
         case folder(String)
@@ -19,7 +19,7 @@ package struct WebDocuments: MetadataSource {
     private let downloads: any Downloads
     private let base: Base
 
-    /// `url` is an address of http, https or file; a `/` at its end may be left out.
+    /// `url` is an http, https or file address; a `/` at its end is optional.
     package init(_ url: String, _ downloads: any Downloads) {
         self.downloads = downloads
         guard url.hasPrefix("file:") else {
@@ -48,7 +48,7 @@ package struct WebDocuments: MetadataSource {
         try await Self.fetch(try origin(path), limit: limit, downloads)
     }
 
-    /// One document at a place of its own.
+    /// One document with an address of its own.
     package static func document(
         at source: ImageSource,
         limit: Int64,
@@ -86,7 +86,8 @@ package struct WebDocuments: MetadataSource {
         switch base {
         case .folder(let folder): return .file(folder + Self.fileName(path))
         case .web(let url):
-            // Anyone who serves the bytes is not believed: encryption adds nothing to their truth.
+            // The server is not trusted anyway: the documents are signed, so encryption adds
+            // nothing.
             guard let address = WebAddress(url + path, allowsHTTP: true) else {
                 throw .unreachable("'\(url)' is no address of http, https or file")
             }
@@ -96,7 +97,7 @@ package struct WebDocuments: MetadataSource {
         }
     }
 
-    /// The file that an encoded address means; what would divide it stays encoded.
+    /// The file name of an encoded address; separators stay encoded.
     private static func fileName(_ path: String) -> String {
         var bytes: [UInt8] = []
         var rest = path.utf8[...]
@@ -114,18 +115,18 @@ package struct WebDocuments: MetadataSource {
     }
 }
 
-/// What fetches small documents for a command that has nothing else to do meanwhile.
+/// Fetches small documents for a command that does nothing else meanwhile.
 package struct DocumentFetching {
-    /// All documents of one command together have this long.
+    /// The time limit for all documents of one command together.
     private static let patience = Duration.seconds(300)
 
     package let downloads: BoundedDownloads
     private let fetcher: ImageFetcher
     private let thread: ThreadExecutor
 
-    /// `state` is where images would be kept, if any were fetched.
+    /// `state` is the directory of the store, if images were fetched.
     ///
-    /// `policy` is a manifest's, for servers that it says how to reach.
+    /// `policy` is a manifest's, with its settings for servers.
     package init(state: String, _ policy: FetchPolicy? = nil) throws(CommandError) {
         do throws(ThreadError) {
             thread = try ThreadExecutor.start(name: "documents")

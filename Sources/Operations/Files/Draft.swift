@@ -1,11 +1,12 @@
 import Domain
 import Glibc
 
-/// A file in the making, beside the one whose place it takes: that is whole at any moment, old or new.
+/// A file in the making, beside the one that it replaces: that one is complete at any moment, old
+/// or new.
 ///
-/// Several processes can write the same file at once: each has a draft of its own, and the last one to
-/// publish wins. A draft is held by a lock that ends with its process, so that the next one
-/// for the same file removes it.
+/// Several processes can write the same file at the same time: each has a draft of its own, and the
+/// last one to publish wins. A draft is locked, and the lock ends with its process, so that the
+/// next process with the same file removes it.
 package final class Draft {
     package let descriptor: CInt
     private let path: String
@@ -23,9 +24,9 @@ package final class Draft {
         close(descriptor)
     }
 
-    /// The draft, or the number of what stands in its way.
+    /// The draft, or the error number.
     ///
-    /// Its mode is what the process's mask leaves of `mode`.
+    /// Its mode is `mode` reduced by the process's mask.
     package static func begin(for path: String, mode: UInt32) -> Result<Draft, Fault> {
         removeOrphans(of: path)
         while true {
@@ -38,7 +39,7 @@ package final class Draft {
             }
             let draft = Draft(descriptor, name, for: path)
             var status = stat()
-            // Somebody may have taken it for an orphan before it was held.
+            // Another process may have taken it for an orphan before it was locked.
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0 { continue }
             if fstat(descriptor, &status) == 0, status.st_nlink == 0 { continue }
             return .success(draft)
@@ -49,7 +50,7 @@ package final class Draft {
         package let code: CInt
     }
 
-    /// Puts it on the disk and gives it its name; the number of what went wrong.
+    /// Writes it to disk and gives it its name; returns the error number.
     package func publish() -> CInt? {
         guard fsync(descriptor) == 0, rename(name, path) == 0 else { return errno }
         isPublished = true
@@ -59,8 +60,10 @@ package final class Draft {
         return fsync(folder) == 0 || errno == EINVAL ? nil : errno
     }
 
-    /// Writes a whole file; with `isExact` its mode is this one, whatever the process's mask, and it is the
-    /// same user's as what stands at `likeness`, so that a service reads what root has written.
+    /// Writes a whole file.
+    ///
+    /// With `isExact` its mode is exactly this one, whatever the process's mask, and its owner is
+    /// the one of the file at `likeness`, so that a service can read what root has written.
     package static func write(
         _ bytes: [UInt8],
         to path: String,
@@ -78,13 +81,15 @@ package final class Draft {
         }
     }
 
-    /// Gives it the owner of a file or, where there is none yet, of the folder that it is to be in.
+    /// Gives it the owner of a file or, when that does not exist yet, of the folder that it will be
+    /// in.
     private func belong(as path: String) -> CInt? {
         var status = stat()
         guard stat(path, &status) == 0 || stat(Self.folder(of: path), &status) == 0 else {
             return nil
         }
-        // Without root a file cannot be given away, but it can be shared with a group of the user.
+        // Without root the owner of a file cannot be changed, but its group can be one of the
+        // user's.
         guard geteuid() == 0 else {
             _ = fchown(descriptor, .max, status.st_gid)
             return nil
@@ -105,7 +110,7 @@ package final class Draft {
         return nil
     }
 
-    /// Makes the folder that a file is to be in, for its owner alone: that of the folder above.
+    /// Creates the folder of a file, accessible for its owner only: the owner of the folder above.
     package static func makeFolder(of path: String) {
         let folder = folder(of: path)
         guard mkdir(folder, 0o700) == 0, geteuid() == 0 else { return }
@@ -114,7 +119,7 @@ package final class Draft {
         _ = chown(folder, status.st_uid, status.st_gid)
     }
 
-    /// Puts on the disk what was done in a file's folder.
+    /// Syncs the folder of a file.
     package static func sync(folderOf path: String) {
         let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else { return }
@@ -122,16 +127,16 @@ package final class Draft {
         close(folder)
     }
 
-    // MARK: What others left
+    // MARK: Leftovers
 
     private static let ending = ".part"
 
-    /// Nobody else's, not even that of a process that had our number and was killed.
+    /// A random name, so that no other process has it, not even a killed one with our process id.
     private static func mark() -> String {
         Hex.text((0..<8).map { _ in UInt8.random(in: .min ... .max) })
     }
 
-    /// Whether a file's name is that of a draft.
+    /// Whether this is the name of a draft.
     package static func isName(_ name: String) -> Bool {
         guard name.hasSuffix(ending) else { return false }
         let mark = name.utf8.dropLast(ending.utf8.count).split(separator: 0x2E).last ?? [][...]

@@ -3,7 +3,7 @@ import Glibc
 package import Reports
 package import Wire
 
-/// A file that gets a report when a run has ended.
+/// A file for the report of a run.
 package struct ReportFile: Sendable {
     private enum Kind: String, CaseIterable {
         case html, xml, csv, json, prom
@@ -12,7 +12,7 @@ package struct ReportFile: Sendable {
     package let path: String
     private let kind: Kind
 
-    /// Nil when the ending says no kind of report.
+    /// Nil when the suffix is of no kind of report.
     package init?(_ path: String) {
         guard let kind = Kind.allCases.first(where: { path.hasSuffix("." + $0.rawValue) }) else {
             return nil
@@ -21,7 +21,7 @@ package struct ReportFile: Sendable {
         self.kind = kind
     }
 
-    /// Says now, and not after a night's work, when the report could not be written.
+    /// Checks now, and not only after a night's work, whether the report can be written.
     package func checkPlace() throws(CommandError) {
         guard case .failure(let fault) = Draft.begin(for: path, mode: 0o644) else { return }
         throw CommandError(
@@ -32,8 +32,8 @@ package struct ReportFile: Sendable {
         )
     }
 
-    /// Puts the report in the place of an older one, whole or not at all; the reason when it
-    /// could not.
+    /// Writes the report, replacing an older one completely or not at all; returns the reason of a
+    /// failure.
     package func write(_ story: RunStory, zone: Zone) -> String? {
         Draft.write(Array(text(story, zone).utf8), to: path, mode: 0o644).map {
             Descriptor.text(of: $0)
@@ -50,7 +50,7 @@ package struct ReportFile: Sendable {
         }
     }
 
-    /// What the file holds now; nothing when it cannot be read or is no text of ours.
+    /// The current content of the file; empty when it cannot be read or is not one of our reports.
     private var earlier: String {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return "" }

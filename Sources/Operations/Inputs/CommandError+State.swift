@@ -3,7 +3,7 @@ import Domain
 package import Journal
 
 extension CommandError {
-    /// Why a state directory cannot be used.
+    /// The error for a state directory that cannot be used.
     package init(_ error: StateDirectoryError) {
         switch error {
         case .busy:
@@ -21,7 +21,7 @@ extension CommandError {
         }
     }
 
-    /// Why a journal cannot be worked with.
+    /// The error for a journal that cannot be used.
     package init(_ error: JournalError) {
         let kind: CommandError.Kind =
             switch error.kind {
@@ -35,18 +35,18 @@ extension CommandError {
         let hint: String? =
             switch error.kind {
             case .full, .readOnly, .disk:
-                "make room or fix the disk, then run again: it goes on where it stood"
+                "make room or fix the disk, then run again: the run continues"
             case .corrupt:
-                "what was begun and what is owed is not known any more: put a copy of "
-                    + "journal.sqlite back; without one, look at the vehicles, then move the "
+                "without the journal, begun work and debts are not known: restore a copy of "
+                    + "journal.sqlite; if there is none, look at the vehicles, then move the "
                     + "file away to begin with a new one"
-            case .notPermitted: "ask as the user that the runs have"
+            case .notPermitted: "run it as the user of the runs"
             case .cannotCreate, .missing, .busy, .foreign, .schema, .internal: nil
             }
         self.init(kind, error.description, hint: hint)
     }
 
-    /// Why the journal could not be read by what only looks at it.
+    /// The error for a journal that a reading command cannot read.
     package init(reading error: JournalError, in state: String) {
         guard error.kind == .missing else {
             self.init(error)
@@ -59,7 +59,7 @@ extension CommandError {
         )
     }
 
-    /// No run of that name.
+    /// The error for a rollout that is not in the journal.
     package static func unknown(rollout name: String) -> CommandError {
         CommandError(
             .inputMissing,
@@ -70,7 +70,7 @@ extension CommandError {
 }
 
 extension StateDirectory {
-    /// Opens the directory, and makes it when it is not there.
+    /// Opens the directory; creates it when it does not exist.
     package static func prepared(at path: String) throws(CommandError) -> StateDirectory {
         do throws(StateDirectoryError) {
             return try create(at: path)

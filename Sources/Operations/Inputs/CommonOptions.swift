@@ -10,11 +10,11 @@ package struct CommonOptions: Sendable {
     package let isQuiet: Bool
     package let noColor: Bool
     private let limit: [VehicleSelection]
-    /// The vehicles of selections that are no patterns, once they were looked up.
+    /// The vehicles of selections that are not patterns, after they were resolved.
     private var chosen: Set<VehicleID>?
     /// The profiles of the vehicles' modules.
     package private(set) var profiles = ProfileLibrary.shipped
-    /// The folder of those that the operator names besides.
+    /// The folder with the operator's additional profiles.
     private(set) var profileFolder: String?
 
     /// For commands that read manifests: with the operator's own profiles.
@@ -31,12 +31,13 @@ package struct CommonOptions: Sendable {
         limit = invocation.values("limit").compactMap { VehicleSelection($0) }
     }
 
-    /// What follows the command's name in lines for the shell, where the directory is not the usual one.
+    /// The flag that must follow the command's name in lines for the shell, when the directory is
+    /// not the default.
     package static func stateFlag(_ invocation: Invocation) -> String {
         invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
     }
 
-    /// The same with other profiles.
+    /// The same options with other profiles.
     package func using(_ profiles: ProfileLibrary, in folder: String) -> CommonOptions {
         var options = self
         options.profiles = profiles
@@ -44,7 +45,7 @@ package struct CommonOptions: Sendable {
         return options
     }
 
-    /// Whether `--limit` lets the vehicle in; without the flag all are.
+    /// Whether `--limit` includes the vehicle; without the flag all are included.
     package func takes(_ vehicle: VehicleID) -> Bool {
         if let chosen { return chosen.contains(vehicle) }
         precondition(limit.allSatisfy(\.isPattern), "a selection was not looked up")
@@ -58,7 +59,7 @@ package struct CommonOptions: Sendable {
     /// Whether the journal or the fleet list is needed to resolve `--limit`.
     var mustLookUp: Bool { !limit.allSatisfy(\.isPattern) }
 
-    /// The same with `--limit` looked up.
+    /// The same options with `--limit` resolved.
     package func looking(in ground: @autoclosure () -> VehicleGround) throws(CommandError)
         -> CommonOptions
     {
@@ -71,7 +72,7 @@ package struct CommonOptions: Sendable {
         return options
     }
 
-    /// What `--limit` says, for messages.
+    /// The text of `--limit`, for messages.
     var limitText: String { limit.map(\.text.visible).joined(separator: ", ") }
 
     /// The state directory that the flag or the environment names.
@@ -83,18 +84,18 @@ package struct CommonOptions: Sendable {
         if let path = StateLocation.path(flag: flag, environment: context.variable) { return path }
         throw CommandError(
             .configuration,
-            "nothing says where the state directory is",
+            "no state directory is given",
             because: ["STATE_DIRECTORY, XDG_STATE_HOME and HOME are no absolute paths"],
             hint: "name it with --state DIR"
         )
     }
 }
 
-/// A simulated depot in place of Bluetooth.
+/// A simulated depot instead of Bluetooth.
 package struct SimulationOptions: Sendable {
     /// The depot's file.
     package let depot: String
-    /// Simulated seconds in a second, nil for as fast as can be.
+    /// Simulated seconds in a second; nil for the highest speed.
     package let pace: Double?
     package let seed: UInt64?
 

@@ -6,7 +6,7 @@ import Rollout
 package import Simulation
 package import SourceTree
 
-/// Reads what commands work from and turns its faults into the errors that people read.
+/// Reads the inputs of commands and turns their faults into errors for people.
 package enum Inputs {
     /// The plan of a manifest; warnings are printed.
     package static func plan(
@@ -18,7 +18,7 @@ package enum Inputs {
         return try plan(path, context, common, &sources)
     }
 
-    /// The same, and the files that the plan was made from.
+    /// The same, with the files that the plan was made from.
     package static func plan(
         _ path: String,
         _ context: Context,
@@ -36,9 +36,10 @@ package enum Inputs {
         return plan
     }
 
-    /// What a manifest says, and what makes no sense on the vehicles that it is meant for.
+    /// Reads a manifest, and checks it against the vehicles that it is meant for.
     ///
-    /// Steps are checked where others cannot be read, too, so that all mistakes are reported in one go.
+    /// Steps are checked even when other steps cannot be read, so that all faults are reported
+    /// together.
     package static func read(
         _ path: String,
         _ common: CommonOptions,
@@ -68,7 +69,7 @@ package enum Inputs {
                 diagnostics: read.diagnostics.adding(faults, main: path)
             )
         }
-        // What a step names must be there on the vehicles that it is meant for.
+        // Everything that a step names must exist on its vehicles.
         let mistakes = JobBuilder(draft, profiles: profiles).mistakes + TokenCheck.unnamed(draft)
         return ManifestReading(
             plan: mistakes.isEmpty ? read.plan : nil,
@@ -117,9 +118,9 @@ package enum Inputs {
         )
     }
 
-    /// The vehicles that `--limit` lets in.
+    /// The vehicles that `--limit` includes.
     ///
-    /// How they ended last stands in the journal of `state`.
+    /// Their last outcomes are read from the journal of `state`.
     package static func selected(
         _ plan: FrozenPlan,
         _ common: CommonOptions,

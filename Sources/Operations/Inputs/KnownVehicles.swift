@@ -3,10 +3,10 @@ import Domain
 import Journal
 package import Manifest
 
-/// What a state directory knows of vehicles, for selections.
+/// The vehicles that a state directory knows, for selections.
 package struct KnownVehicles {
     package let state: String
-    /// For a command that lives on.
+    /// For a command that keeps running.
     package var shelf: PlanShelf?
 
     package init(state: String, shelf: PlanShelf? = nil) {
@@ -14,7 +14,7 @@ package struct KnownVehicles {
         self.shelf = shelf
     }
 
-    /// Whom an argument means.
+    /// Parses an argument that selects vehicles.
     package static func selection(_ text: String) throws(CommandError) -> VehicleSelection {
         if let selection = VehicleSelection(text) { return selection }
         throw CommandError(
@@ -25,7 +25,7 @@ package struct KnownVehicles {
         )
     }
 
-    /// The vehicles of a plan, and how they ended in the last run of its rollout.
+    /// The vehicles of a plan, with their outcomes in the last run of its rollout.
     package func ground(of plan: FrozenPlan) -> VehicleGround {
         let snapshot = snapshot(of: plan.name)
         return VehicleGround(
@@ -35,7 +35,7 @@ package struct KnownVehicles {
         )
     }
 
-    /// The vehicles of a rollout that has run, with the labels of the plan that is kept.
+    /// The vehicles of a rollout that has run, with the labels of the stored plan.
     package func ground(of snapshot: RolloutSnapshot) -> VehicleGround {
         let name = snapshot.run?.rollout
         return VehicleGround(
@@ -46,7 +46,7 @@ package struct KnownVehicles {
         )
     }
 
-    /// The same by its name; nil means the one that ran last.
+    /// The same by the rollout's name; nil for the rollout that ran last.
     package func ground(ofRollout name: String?) -> VehicleGround {
         guard let snapshot = snapshot(of: name) else {
             return VehicleGround(rollout: name, planned: [])
@@ -54,7 +54,7 @@ package struct KnownVehicles {
         return ground(of: snapshot)
     }
 
-    /// The plan that the rollout was begun with, nil when it is not kept.
+    /// The plan that the rollout began with; nil when it is not stored.
     package func plan(of snapshot: RolloutSnapshot) -> FrozenPlan? {
         snapshot.rollout.flatMap { rollout in
             let archive = PlanArchive(state: state)
@@ -63,7 +63,7 @@ package struct KnownVehicles {
         }
     }
 
-    /// The plans that are kept of rollouts, by their names, with the manifests that they were given as.
+    /// The stored plans of rollouts by their names, with the paths of their manifests.
     func plans(of snapshots: [RolloutSnapshot]) -> [String: MorningMaker.Plan] {
         let archive = PlanArchive(state: state)
         var plans: [String: MorningMaker.Plan] = [:]
@@ -74,7 +74,7 @@ package struct KnownVehicles {
         return plans
     }
 
-    /// Nil where no journal can be read; callers that need it report that.
+    /// Nil when no journal can be read; callers that need it report that.
     private func snapshot(of name: String?) -> RolloutSnapshot? {
         let now = RealTime().wallTime
         let holder = StateDirectoryHolder.current(state)

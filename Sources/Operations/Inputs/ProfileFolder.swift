@@ -4,10 +4,10 @@ package import Manifest
 package import Modules
 package import SourceTree
 
-/// The profiles that a command works with.
+/// The profiles that a command uses.
 package enum ProfileFolder {
-    /// Those for a plan: of the command line before those of the manifest, and both before those
-    /// that are shipped.
+    /// The profiles for a plan: those of the command line have precedence over those of the
+    /// manifest, and both over the shipped ones.
     package static func library(
         of plan: FrozenPlan,
         _ common: CommonOptions,
@@ -21,7 +21,7 @@ package enum ProfileFolder {
         return library
     }
 
-    /// The same, with what is wrong in the manifest's folder.
+    /// The same, with the faults in the manifest's folder.
     package static func library(
         of plan: FrozenPlan,
         _ common: CommonOptions
@@ -31,7 +31,7 @@ package enum ProfileFolder {
         do throws(FileError) {
             var library = try ProfileLibrary.shipped.adding(folder: folder, diagnostics)
             if let own = common.profileFolder {
-                // Its mistakes were reported when the command line was read.
+                // Its faults were reported when the command line was read.
                 library = try library.adding(folder: own, Diagnostics())
             }
             return (library, diagnostics.list)
@@ -44,7 +44,7 @@ package enum ProfileFolder {
         }
     }
 
-    /// Those that are shipped, and those of the folder that `--profiles` names.
+    /// The shipped profiles, and those of the folder that `--profiles` names.
     package static func library(
         _ invocation: Invocation,
         _ context: Context
