@@ -322,7 +322,7 @@ import Workbench
         )
         let unknown = try program.run(["notify", "test", "c", "--state", program.state])
         #expect(unknown.status == 64)
-        #expect(unknown.errors.contains("there are a"))
+        #expect(unknown.errors.contains("the targets are a"))
         #expect(post.to("/a").count == 2)
     }
 

@@ -7,13 +7,13 @@ package import Radio
 package import Rollout
 package import SourceTree
 
-/// Fetches the secrets that a plan refers to; what it reads goes nowhere but into a key.
+/// Reads the secrets that a plan refers to; they are used only as keys.
 package struct SecretSource {
     /// The longest secret is a car-share token.
     private static let limit = CarShareToken.longestText + 1
 
     package let context: Context
-    /// Gets issued tokens; nil where none are needed.
+    /// Keeps issued tokens; nil when none are needed.
     package var tokens: TokenCache?
 
     package init(context: Context, tokens: TokenCache? = nil) {
@@ -21,7 +21,7 @@ package struct SecretSource {
         self.tokens = tokens
     }
 
-    /// What opens a vehicle: its module, and its GO device when it has one.
+    /// The credentials for a vehicle: for its module, and for its GO device if it has one.
     package func access(to vehicle: PlannedVehicle) throws(CommandError) -> VehicleAccess {
         let passkey = try passkey(of: vehicle)
         let module = try opener(of: vehicle)
@@ -60,19 +60,20 @@ package struct SecretSource {
         return tokens?.supply(for: vehicle, by: issuer)
     }
 
-    /// One secret of a vehicle, read.
+    /// One secret of a vehicle, after reading it.
     package struct Check {
         package let kind: String
-        /// Where it is kept, or who hands it out.
+        /// The place where it is kept, or its issuer.
         package let title: String
-        /// The one that is read here; what is handed out may need none.
+        /// The reference that is read here; an issued secret may need none.
         package let reference: SecretReference?
         package let place: Place
         package var fault: CommandError?
         package var token: CarShareToken?
         package var isIssued = false
 
-        /// Whether a fault may be none where the run takes place: by the service manager.
+        /// Whether a fault here may not exist where the run takes place, because there the service
+        /// manager passes the secret.
         package func mayBeElsewhere(_ context: Context) -> Bool {
             switch reference {
             case .credential: context.variable("CREDENTIALS_DIRECTORY") == nil
@@ -82,7 +83,7 @@ package struct SecretSource {
         }
     }
 
-    /// All secrets of a vehicle, each read; that none is named where one is needed, too.
+    /// All secrets of a vehicle, each read; a missing secret that is needed is a fault, too.
     package func checks(of vehicle: PlannedVehicle) -> [Check] {
         let isToken = FamilyRegistry.takesToken(vehicle.family)
         var checks: [Check] = []
@@ -152,12 +153,12 @@ package struct SecretSource {
                 .configuration,
                 "the secret of vehicle \(vehicle.id) \(sentence)",
                 because: [cause],
-                hint: "look at \(reference); it holds \(form)"
+                hint: "check \(reference): it must contain \(form)"
             )
         }
     }
 
-    /// The six digits that a module is paired with.
+    /// The six digits for pairing with a module.
     private func passkey(of vehicle: PlannedVehicle) throws(CommandError) -> Passkey? {
         guard let reference = vehicle.bond.passkey else { return nil }
         return try passkey(reference, of: "vehicle \(vehicle.id)")
@@ -172,7 +173,7 @@ package struct SecretSource {
             throw CommandError(
                 .configuration,
                 "the passkey of \(owner) cannot be one",
-                hint: "look at \(reference); it holds six digits, leading zeros included"
+                hint: "check \(reference): it must contain six digits, including leading zeros"
             )
         }
         return passkey
@@ -216,7 +217,7 @@ package struct SecretSource {
         }
     }
 
-    /// The text that a reference leads to; `owner` is said in errors.
+    /// Reads the text of a reference; `owner` is used in errors.
     package func read(
         _ reference: SecretReference,
         of owner: String
@@ -246,7 +247,7 @@ package struct SecretSource {
         }
     }
 
-    /// Whether a key is one of the samples that were installed with this program: everybody has those.
+    /// Whether a key is one of the samples that are installed with this program: these are public.
     private static func isSample(_ path: String) -> Bool {
         guard let program = ProgramFile.path, let file = realpath(path, nil) else { return false }
         defer { free(file) }
@@ -254,10 +255,10 @@ package struct SecretSource {
         return String(cString: file).hasPrefix("\(prefix)/share/yardmaster/manifests/")
     }
 
-    /// Refuses a file that others can read: it would be no secret any more.
+    /// Reads a file, and refuses one that others can read: its content would not be secret.
     ///
-    /// A credential is read by an access control list of the service manager's, which shows as a
-    /// right of the group; its folder is closed to everybody else.
+    /// A credential may be read through an access control list of the service manager, which looks
+    /// like a permission of the group; its folder is closed to all other users.
     package func read(
         path: String,
         of owner: String,

@@ -7,23 +7,23 @@ package import Rollout
 import SourceTree
 import Synchronization
 
-/// Has tokens handed out in the moment that they are needed, and keeps each for its life.
+/// Gets tokens from their issuers when they are needed, and keeps each while it is valid.
 ///
-/// They are in memory alone: in no file, no log, no report and no argument of a program.
+/// They are only in memory: in no file, log, report or argument of a program.
 package final class TokenCache: Sendable {
-    /// How long an issuer of tokens may take.
+    /// The time limit of a token's issuer.
     private static let patience = Duration.seconds(30)
-    /// A token is not used that ends within this time: the command takes some itself.
+    /// A token that ends within this time is not used, because the command itself needs time.
     private static let margin = Duration.seconds(60)
 
     private let context: Context
     private let settings: FetchSettings
-    /// Waits for programs; nil where virtual time stands still meanwhile.
+    /// Waits for programs; nil when virtual time must stand still meanwhile.
     private let room: CheckRunner?
     private let kept = Mutex<[VehicleID: CarShareCredentials]>([:])
     private let stop: @Sendable () -> Bool
 
-    /// Of a simulated run without a room.
+    /// For a simulated run, without a room.
     package init(
         _ context: Context,
         policy: FetchPolicy,
@@ -74,7 +74,7 @@ package final class TokenCache: Sendable {
         } catch {
             return .failure(
                 .wrong(
-                    "\(issuer.place): what was handed out for \(vehicle.id) cannot be used: "
+                    "\(issuer.place): the token that was issued for \(vehicle.id) cannot be used: "
                         + error.reasons.joined(separator: "; ")
                         + "; try it with `yardmaster token show`"
                 )
@@ -86,7 +86,7 @@ package final class TokenCache: Sendable {
         return .success(credentials)
     }
 
-    // MARK: Who hands it out
+    // MARK: Issuers
 
     private func answer(
         for vehicle: PlannedVehicle,
@@ -141,12 +141,12 @@ package final class TokenCache: Sendable {
         )
         switch result {
         case .success(let bytes): return .token(bytes)
-        // The host alone: who knows the address could ask.
+        // Only the host: a person who knows the address could request tokens.
         case .failure(let error): return .none("\(address.host): \(error)")
         }
     }
 
-    /// What may stand in a header.
+    /// The text of a secret for a header.
     private static func line(
         _ secret: Secret,
         _ reference: SecretReference
@@ -155,7 +155,7 @@ package final class TokenCache: Sendable {
             String(decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
         }
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw CommandError(.configuration, "\(reference) holds nothing that can be sent")
+            throw CommandError(.configuration, "\(reference) contains no text that can be sent")
         }
         return text
     }

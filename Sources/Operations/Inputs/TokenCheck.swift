@@ -6,7 +6,7 @@ package import SourceTree
 
 /// Compares each car-share token with the vehicle that it is listed for, before any radio work.
 ///
-/// A token opens the vehicle that it was issued for, whatever the fleet list says.
+/// A token opens the vehicle that it was issued for, regardless of the fleet list.
 package struct TokenCheck {
     private let vehicles: [PlannedVehicle]
     private let secrets: SecretSource
@@ -16,7 +16,7 @@ package struct TokenCheck {
         secrets = SecretSource(context: context)
     }
 
-    /// Throws when a token of one of these vehicles is for another one.
+    /// Throws when a token of one of these vehicles is for another vehicle.
     package static func check(
         _ plan: FrozenPlan,
         for chosen: [PlannedVehicle],
@@ -40,7 +40,7 @@ package struct TokenCheck {
         )
     }
 
-    /// Vehicles with a GO device beside their module that do not say which one.
+    /// Vehicles that have a GO device besides their module, but no serial for it.
     static func unnamed(_ plan: FrozenPlan) -> [Diagnostic] {
         plan.vehicles.compactMap { vehicle in
             guard vehicle.token != nil, vehicle.goSerial == nil,
@@ -49,15 +49,15 @@ package struct TokenCheck {
             return Diagnostic(
                 .error,
                 vehicle.place,
-                "vehicle \(vehicle.id) has a module and a GO device, and no serial of the latter",
+                "vehicle \(vehicle.id) has a module and a GO device, but no `go-serial`",
                 hint: "name it in the column `go-serial`; 'yardmaster token show' prints it"
             )
         }
     }
 
-    /// What the tokens of a plan came to.
+    /// The result of comparing the tokens of a plan.
     package struct Findings {
-        /// Tokens of other vehicles.
+        /// Tokens for other vehicles.
         package var faults: [Diagnostic] = []
         /// Vehicles whose token could not be read here.
         var unread: [VehicleID] = []
@@ -68,7 +68,7 @@ package struct TokenCheck {
         }
     }
 
-    /// What concerns these vehicles; all of the plan's when none are named.
+    /// The findings about these vehicles; about all of the plan's when none are given.
     package func findings(for chosen: Set<VehicleID>? = nil) -> Findings {
         var findings = Findings()
         var references: [SecretReference: PlannedVehicle] = [:]
@@ -106,7 +106,7 @@ package struct TokenCheck {
         return findings
     }
 
-    /// Nil where there is none to compare; callers that need it report why.
+    /// Nil when there is no readable token; callers that need it report why.
     private func token(_ reference: SecretReference, of vehicle: PlannedVehicle) -> CarShareToken? {
         guard let text = try? secrets.read(reference, of: "vehicle \(vehicle.id)") else {
             return nil
@@ -114,7 +114,7 @@ package struct TokenCheck {
         return try? CarShareToken(text: text)
     }
 
-    /// What the token and the list both say, and differently.
+    /// The contradiction between the token and the list, nil when there is none.
     package static func fault(
         _ reservation: CarShareReservation,
         _ vehicle: PlannedVehicle
@@ -138,7 +138,7 @@ package struct TokenCheck {
 }
 
 extension PlannedVehicle {
-    /// Where the token of its GO device is kept, if it has one.
+    /// The reference to the token of its GO device, if it has one.
     var tokenReference: SecretReference? {
         FamilyRegistry.takesToken(family) ? secret ?? token : token
     }

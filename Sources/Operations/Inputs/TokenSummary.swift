@@ -4,13 +4,13 @@ import Families
 import Manifest
 package import Wire
 
-/// What a car-share token is good for, without its key.
+/// The content of a car-share token, without its key.
 package struct TokenSummary {
     private let token: CarShareToken
     private let refusals: [CarShareTokenFault]
     private let warnings: [CarShareTokenFault]
 
-    /// Reads the token that `source` names: a reference to a secret, or a path.
+    /// Reads the token from `source`: a reference to a secret, or a path.
     package init(of source: String, _ context: Context) throws(CommandError) {
         token = try Self.token(source, context)
         let found = CarShareCredentials.faults(of: token) + token.faults(at: RealTime().wallTime)
@@ -30,7 +30,7 @@ package struct TokenSummary {
                 .configuration,
                 "\(source) is no car-share token",
                 because: [error.description],
-                hint: "a token is one line of base64, as the booking system hands it out"
+                hint: "a token is one line of base64, as the booking system issues it"
             )
         }
     }
@@ -50,7 +50,7 @@ package struct TokenSummary {
         } catch {
             throw CommandError(
                 .usage,
-                "the reference to the token cannot be one",
+                "the reference to the token is not valid",
                 hint: "write file:PATH, credential:NAME, env:NAME or just a path"
             )
         }

@@ -5,10 +5,10 @@ package import Wire
 
 /// Finds the time zone of a plan's window among the machine's zone files.
 package enum ZoneSource {
-    /// No zone has more than a few kilobytes.
+    /// Zone files have only a few kilobytes.
     private static let limit = 1 << 20
 
-    /// Zones of which people write another part, and those that are near.
+    /// Suggests zones with the same last part, and names that are similar.
     private static func hint(_ name: String, _ folder: String) -> String {
         let names = names(in: folder)
         guard !names.isEmpty else { return "install the package tzdata" }
@@ -21,7 +21,7 @@ package enum ZoneSource {
         return "write it as in Europe/Tallinn; `timedatectl list-timezones` lists them"
     }
 
-    /// From the table that lies beside the zones' files.
+    /// Read from the table beside the zone files.
     private static func names(in folder: String) -> [String] {
         for table in ["zone1970.tab", "zone.tab"] {
             guard let bytes = try? TextFile.read(path: "\(folder)/\(table)", limit: limit) else {
@@ -48,7 +48,7 @@ package enum ZoneSource {
         do throws(FileError) {
             bytes = try TextFile.read(path: path, limit: limit)
         } catch {
-            // Every machine knows it, files or not.
+            // Known on every machine, with or without files.
             if name == "UTC" || name == "Etc/UTC" { return .utc }
             throw CommandError(
                 .configuration,

@@ -3,14 +3,14 @@ package import Commands
 import Domain
 import Glibc
 
-/// A socket on which pages are served: of our own, or handed over by the service manager.
+/// A socket on which pages are served: one of our own, or one that the service manager passed.
 package struct ListeningSocket {
     package let descriptor: CInt
-    /// Where it is, for people.
+    /// Its address, for people.
     package let name: String
-    /// Whether a browser can reach it, and so the page of another site.
+    /// Whether a browser, and so the page of another site, can reach it.
     package let isNetwork: Bool
-    /// The file of a unix socket that we have made.
+    /// The file of a unix socket that we created.
     private var path: String?
 
     private init(_ descriptor: CInt, _ name: String, isNetwork: Bool, path: String? = nil) {
@@ -20,7 +20,7 @@ package struct ListeningSocket {
         self.path = path
     }
 
-    /// Closes it, and removes its file where we have made one.
+    /// Closes it, and removes its file if we created one.
     package func close() {
         Glibc.close(descriptor)
         if let path { unlink(path) }
@@ -28,14 +28,14 @@ package struct ListeningSocket {
 
     package static let usual = "127.0.0.1:8750"
 
-    // MARK: Handed over
+    // MARK: Passed by the service manager
 
-    /// Those that the service manager has opened (`sd_listen_fds(3)`); empty when it has not.
+    /// The sockets that the service manager opened (`sd_listen_fds(3)`); empty when there are none.
     package static func inherited(_ context: Context) throws(CommandError) -> [ListeningSocket] {
         guard let process = context.variable("LISTEN_PID"), process == "\(getpid())",
             let count = context.variable("LISTEN_FDS").flatMap({ CInt($0) }), count > 0
         else { return [] }
-        // What is started from here must not take them for its own.
+        // Child processes must not take these variables for their own.
         for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         var sockets: [ListeningSocket] = []
         for descriptor in 3..<(3 + min(count, 16)) {
@@ -52,7 +52,7 @@ package struct ListeningSocket {
         else {
             throw CommandError(
                 .configuration,
-                "the descriptor \(descriptor) that was handed over is no socket that listens",
+                "descriptor \(descriptor) of the service manager is not a listening socket",
                 hint: "the socket unit needs ListenStream= and Accept=no"
             )
         }
@@ -74,7 +74,7 @@ package struct ListeningSocket {
                 isNetwork: false
             )
         }
-        guard isLoopback == true else { throw notLoopback("the socket that was handed over") }
+        guard isLoopback == true else { throw notLoopback("the socket of the service manager") }
         return ListeningSocket(descriptor, "a socket of the service manager", isNetwork: true)
     }
 
@@ -99,13 +99,14 @@ package struct ListeningSocket {
             .configuration,
             "\(what) can be reached from other machines",
             because: ["requests are not authenticated there, and the pages name every vehicle"],
-            hint: "serve on 127.0.0.1, [::1] or unix:PATH, and let a web server in front of it ask"
+            hint:
+                "serve on 127.0.0.1, [::1] or unix:PATH, behind a web server that authenticates"
         )
     }
 
     // MARK: Our own
 
-    /// `ADDRESS:PORT` of the loopback, or `unix:PATH`.
+    /// Opens `ADDRESS:PORT` on the loopback, or `unix:PATH`.
     package static func open(_ text: String) throws(CommandError) -> ListeningSocket {
         if text.hasPrefix("unix:") { return try openFile(String(text.dropFirst(5))) }
         guard let colon = text.lastIndex(of: ":"),
@@ -132,7 +133,7 @@ package struct ListeningSocket {
     private static func unreadable(_ text: String) -> CommandError {
         CommandError(
             .usage,
-            "'\(text.visible)' is no address to serve on",
+            "'\(text.visible)' is not an address to serve on",
             hint: "write \(usual), [::1]:8750 or unix:/run/yardmaster/serve.sock"
         )
     }
@@ -182,7 +183,7 @@ package struct ListeningSocket {
         )
     }
 
-    /// That which the system has chosen for port 0.
+    /// The port that the system chose for port 0.
     private static func port(of descriptor: CInt) -> UInt16 {
         var storage = sockaddr_storage()
         var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
@@ -190,7 +191,7 @@ package struct ListeningSocket {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 _ = getsockname(descriptor, $0, &size)
             }
-            // The port is at the same place for both families.
+            // The port is at the same offset for both families.
             return pointer.withMemoryRebound(to: sockaddr_in.self, capacity: 1) {
                 UInt16(bigEndian: $0.pointee.sin_port)
             }
@@ -217,7 +218,7 @@ package struct ListeningSocket {
                 // A socket without a process behind it is replaced; one that answers is in use.
                 if connect(descriptor, pointer, size) == 0 { return EADDRINUSE }
                 if errno == ECONNREFUSED { unlink(path) }
-                // Its owner and his group; who else may is for the folder to say.
+                // For its owner and the owner's group; the folder decides about further users.
                 let mask = umask(0o117)
                 defer { umask(mask) }
                 return bind(descriptor, pointer, size) == 0 && listen(descriptor, 128) == 0

@@ -2,18 +2,18 @@ import Digests
 package import Domain
 package import SourceTree
 
-/// Who may look at what `serve` shows, and who may steer it: a list of people and programs.
+/// The people and programs that may read the pages of `serve` or send requests.
 ///
-/// Of their tokens it has the digests alone.
+/// It contains only the digests of their tokens.
 package struct LiveAccess: Sendable, Equatable {
     package enum Role: String, CaseIterable, Sendable, Hashable {
-        /// May look.
+        /// May read.
         case reader
-        /// May look, and do what the commands from `pause` to `clear` do.
+        /// May read, and do what the commands from `pause` to `clear` do.
         case `operator`
     }
 
-    /// One who has a token.
+    /// A person or program with a token.
     package struct Person: Sendable, Equatable, Hashable {
         package let name: String
         package let role: Role
@@ -21,15 +21,15 @@ package struct LiveAccess: Sendable, Equatable {
 
         package var mayAct: Bool { role == .operator }
 
-        /// As it is written down beside what he does: the name alone would be an account's.
+        /// The author of their requests in the journal: the name alone could be that of an account.
         package var author: String { "\(name) (serve)" }
     }
 
     package let people: [Person]
 
-    /// No list is longer.
+    /// The largest list.
     package static let mostBytes = 256 << 10
-    /// Shorter ones could be guessed, and are never right.
+    /// Shorter tokens could be guessed, and are never accepted.
     package static let shortestToken = 32
     private static let longestToken = 512
 
@@ -68,7 +68,7 @@ package struct LiveAccess: Sendable, Equatable {
             fields.finish()
             guard let role, let text else { continue }
             guard text.hasPrefix("sha256:"), let digest = SHA256Digest(text.dropFirst(7)) else {
-                // It may be the token itself, and is not repeated.
+                // The text may be the token itself, so it is not repeated.
                 diagnostics.error(
                     place,
                     "the token of \(quoted(entry.key)) is no SHA-256 digest",
@@ -80,7 +80,7 @@ package struct LiveAccess: Sendable, Equatable {
                 diagnostics.error(
                     place,
                     "two people have this token",
-                    hint: "make one for each: what is done is written down by name"
+                    hint: "make one for each: requests are recorded with the name"
                 )
                 continue
             }

@@ -1,9 +1,9 @@
 import Domain
 import Reports
 
-/// Asks for a request before it is made, and says what came of it; signing in and out.
+/// Pages that confirm a request before it is made and show its result; signing in and out.
 package enum LiveActPage {
-    /// The fields of forms that are ours.
+    /// The fields of our forms.
     package static let mark = "mark"
     package static let token = "token"
 
@@ -14,38 +14,38 @@ package enum LiveActPage {
         case .pause: return "Pause\(name)"
         case .resume: return "Resume\(name)"
         case .abort: return "Abort\(name)"
-        case .retry: return act.vehicle == nil ? "Retry the failed ones" : "Retry\(name)"
+        case .retry: return act.vehicle == nil ? "Retry the failed vehicles" : "Retry\(name)"
         case .inhibit: return act.vehicle == nil ? "Leave the depot alone" : "Leave\(name) alone"
         case .uninhibit: return act.vehicle == nil ? "Use the depot again" : "Use\(name) again"
         case .clear: return act.vehicle == nil ? "Forget failures" : "Clear\(name)"
         }
     }
 
-    /// What it does, in the words of the commands' help.
+    /// The effect of a request, in the words of the commands' help.
     private static func meaning(_ act: LiveAct) -> String {
         switch act.verb {
         case .pause:
-            "From the answer on nothing new is begun; what is under way is finished first."
+            "Nothing new is begun from now on; work that is under way is finished first."
         case .resume:
-            "The next run goes on. Failures from before do not count at the gate any more."
+            "The next run continues. Earlier failures no longer count at the gate."
         case .abort:
-            "This is for good: nothing is tried again, and vehicles that were not begun end as "
-                + "aborted. A module in mid-update is finished first."
+            "This is permanent: nothing is tried again, and vehicles that were not begun end as "
+                + "aborted. A module in the middle of an update is finished first."
         case .retry:
             act.vehicle == nil
-                ? "Failed, unreachable and deferred vehicles are taken again. What was carried out "
-                    + "stays done."
-                : "The vehicle is taken again. When a command of it is in doubt, you say with this "
-                    + "that it was not carried out: it may be sent again."
+                ? "Failed, unreachable and deferred vehicles are tried again. Completed steps "
+                    + "stay done."
+                : "The vehicle is tried again. When a command of it is in doubt, you confirm that "
+                    + "it was not carried out: it may be sent again."
         case .inhibit:
-            "Nothing is begun there from the answer on. A run that is at work on a vehicle finishes "
-                + "the step it is at."
+            "Nothing is begun there from now on. A run that is working on a vehicle finishes "
+                + "the current step."
         case .uninhibit: "Runs may work there again."
         case .clear:
             act.vehicle == nil
                 ? "The failures of all vehicles are forgotten."
-                : "You say that you have looked: an update that is not proven is owed no more, a "
-                    + "command in doubt counts as done, and failures are forgotten."
+                : "You confirm that you have looked: an update that is not proven is owed no more, "
+                    + "a command in doubt counts as done, and failures are forgotten."
         }
     }
 
@@ -59,20 +59,20 @@ package enum LiveActPage {
             fields += "<label>Why<input name=\"reason\" maxlength=\"200\"></label>\n"
         }
         if act.verb == .inhibit {
-            fields += "<label>For how long, such as 90m or 2d; empty until it is lifted"
+            fields += "<label>For how long, such as 90m or 2d; empty for no limit"
             fields += "<input name=\"for\" maxlength=\"20\"></label>\n"
         }
         let body = """
             <h1>\(Markup.text(title))</h1>
             <p>\(Markup.text(meaning(act)))</p>
             <form class="ask" action="/act" method="post">
-            \(fields)<p><button>\(Markup.text(title))</button> <a href="\(back(act))">Leave it</a></p>
+            \(fields)<p><button>\(Markup.text(title))</button> <a href="\(back(act))">Cancel</a></p>
             </form>
             """
         return LiveFrame(nil, title, body, isStill: true)
     }
 
-    /// What came of it.
+    /// The result of a request.
     package static func done(_ act: LiveAct, _ sentence: String, isRefused: Bool) -> LiveFrame {
         let lines = sentence.split(separator: "\n").map { "<p>\(Markup.text(String($0)))</p>\n" }
         let mark = isRefused ? HTMLReport.Mark.bad : .good
@@ -85,7 +85,7 @@ package enum LiveActPage {
         return LiveFrame(nil, title(act), body, isStill: true)
     }
 
-    /// Where the token is given; `fault` says why the one before was not taken.
+    /// The form for a token; `fault` is the reason why the previous one was refused.
     package static func signIn(fault: String? = nil) -> LiveFrame {
         let fault = fault.map { "<p class=\"exit bad\" role=\"alert\">\(Markup.text($0))</p>\n" }
         let body = """
@@ -98,7 +98,7 @@ package enum LiveActPage {
         return LiveFrame(nil, "Sign in", body, isStill: true)
     }
 
-    /// Who has signed in.
+    /// The page of the person who has signed in.
     package static func session(_ person: LiveAccess.Person, mark: String?) -> LiveFrame {
         let may = person.mayAct ? "may look and act" : "may look"
         var body =

@@ -2,13 +2,13 @@ package import Domain
 import Journal
 import Reports
 
-/// Two nights side by side.
+/// The page that compares two runs.
 package struct LiveComparisonPage {
     private let comparison: RunComparison
     private let list: RunList
     private let time: (WallTime) -> String
 
-    /// `list` has both runs.
+    /// `list` contains both runs.
     package init(
         _ comparison: RunComparison,
         _ list: RunList,
@@ -19,7 +19,7 @@ package struct LiveComparisonPage {
         self.time = time
     }
 
-    /// Where two runs are compared.
+    /// The address of the comparison of two runs.
     static func address(_ before: Int, _ after: Int) -> String {
         "/history/compare?before=\(before)&after=\(after)"
     }

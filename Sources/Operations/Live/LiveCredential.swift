@@ -1,15 +1,15 @@
-/// By what a request says who sends it: its headers `Authorization` and `Cookie`.
+/// The credential of a request, from its headers `Authorization` and `Cookie`.
 package enum LiveCredential: Sendable, Equatable {
-    /// Nothing, or nothing that is clear.
+    /// None, or an ambiguous one.
     case nobody
     case token(String)
-    /// Of a browser that has signed in.
+    /// The session of a browser that has signed in.
     case session(String)
 
-    /// The name of the cookie that holds a session.
+    /// The name of the cookie that contains a session.
     package static let cookie = "yardmaster"
 
-    /// The first counts where both are there.
+    /// When both are present, `authorization` counts.
     package init(authorization: String?, cookie: String?) {
         if let authorization {
             let parts = authorization.split(separator: " ", maxSplits: 1)
@@ -22,7 +22,7 @@ package enum LiveCredential: Sendable, Equatable {
             guard pair.hasPrefix(Self.cookie + "=") else { return nil }
             return pair.dropFirst(Self.cookie.count + 1)
         }
-        // With several, it is not clear which one is meant.
+        // With several sessions it is unclear which one is meant.
         self = found.count == 1 ? .session(String(found[0])) : .nobody
     }
 }

@@ -1,6 +1,7 @@
 import Reports
 
-/// The frame around every page of `serve`: one style, one script, no other resource, nothing inline.
+/// The frame around every page of `serve`: one style sheet, one script, no other resource, nothing
+/// inline.
 package struct LiveFrame: Sendable {
     package enum Section: String, CaseIterable, Sendable {
         case rollouts, vehicles, morning, history, trends
@@ -21,7 +22,7 @@ package struct LiveFrame: Sendable {
     private let section: Section?
     private let title: String
     private let body: String
-    /// Is not reloaded: a form is filled in, or its result is read.
+    /// Whether the page is not reloaded, because it is a form or its result.
     private let isStill: Bool
 
     /// `body` is HTML.
@@ -32,7 +33,8 @@ package struct LiveFrame: Sendable {
         self.isStill = isStill
     }
 
-    /// `made` says when the journal was read, where it was; `isSignedIn` is nil where nobody has to.
+    /// `made` is the time when the journal was read, if it was; `isSignedIn` is nil when signing in
+    /// is not required.
     package func text(made: String?, isSignedIn: Bool? = nil) -> String {
         var links = Section.allCases.map { one in
             let current = one == section ? " aria-current=\"page\"" : ""
@@ -79,7 +81,7 @@ package struct LiveFrame: Sendable {
             """
     }
 
-    /// A page that says why there is no other.
+    /// A page that contains the reason why there is no other.
     package static func refusal(_ title: String, _ sentence: String) -> String {
         """
         <!DOCTYPE html>
@@ -148,9 +150,9 @@ package struct LiveFrame: Sendable {
             .pages a { padding: 10px 0; }
             """ + "\n"
 
-    /// Takes the page again when the journal has changed, and says when the connection is gone.
+    /// Reloads the page's content when the journal has changed, and reports a lost connection.
     ///
-    /// Everything can be read without it.
+    /// All pages can be read without it.
     package static let script = """
         "use strict";
         (function () {
@@ -181,7 +183,7 @@ package struct LiveFrame: Sendable {
               if (fresh && !typing()) { main.replaceChildren.apply(main, Array.from(fresh.childNodes)); }
               say("");
             }).catch(function () {
-              say("The connection is lost; this is what was known then.");
+              say("The connection is lost; this is the last known state.");
             }).then(function () {
               busy = false;
               if (wanted) { setTimeout(take, 1000); }
@@ -199,7 +201,7 @@ package struct LiveFrame: Sendable {
           });
           events.addEventListener("open", function () { if (known !== null) { take(); } });
           events.addEventListener("error", function () {
-            say("The connection is lost; this is what was known then.");
+            say("The connection is lost; this is the last known state.");
           });
         })();
 

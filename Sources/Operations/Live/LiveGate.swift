@@ -4,23 +4,23 @@ import Glibc
 import Synchronization
 import Web
 
-/// Finds out who sends a request, by the list of tokens and the browsers that have signed in.
+/// Identifies the sender of a request, by the list of tokens and the browsers that have signed in.
 ///
-/// Without a list everybody may look and nobody may act. A list that was there and is there no more,
-/// or cannot be read any more, lets nobody in.
+/// Without a list, everybody may read and nobody may act. When a list existed and is gone or cannot
+/// be read any more, nobody is admitted.
 package final class LiveGate: Sendable {
     package enum Viewer: Sendable {
-        /// There is no list.
+        /// There is no list of tokens.
         case anybody
         case nobody
-        /// With the session of a browser that has signed in.
+        /// With a session when the request comes from a browser that has signed in.
         case person(LiveAccess.Person, session: String?)
         /// The list cannot be used.
         case closed(CommandError)
     }
 
     private struct State: Sendable {
-        /// Of the file when it was read last.
+        /// The mark of the file when it was last read.
         var stamp: FileMark?
         var list: Result<LiveAccess?, CommandError> = .success(nil)
         var wasThere: Bool
@@ -30,16 +30,16 @@ package final class LiveGate: Sendable {
     private let path: String
     private let state: Mutex<State>
 
-    /// `isNamed` says that somebody has asked for the list, and it must be there.
+    /// `isNamed` is whether the user named the list, so that it must exist.
     package init(path: String, isNamed: Bool) {
         self.path = path
         state = Mutex(State(wasThere: isNamed))
     }
 
-    /// Whether there is a list; one that is not right ends the command before it serves.
+    /// Whether there is a list; an invalid list ends the command before it serves.
     package func check() throws(CommandError) -> Bool { try list().get() != nil }
 
-    // MARK: Who asks
+    // MARK: Senders
 
     func viewer(_ request: WebRequest) -> Viewer {
         let access: LiveAccess
@@ -61,7 +61,7 @@ package final class LiveGate: Sendable {
 
     // MARK: Sessions
 
-    /// The session for a token; nil when the token is not listed.
+    /// Begins a session for a token; nil when the token is not listed.
     package func begin(with token: String) -> String? {
         guard case .success(let access?) = list(), let person = access.person(with: token) else {
             return nil
@@ -74,7 +74,7 @@ package final class LiveGate: Sendable {
 
     package func end(_ session: String) { state.withLock { $0.sessions.end(session) } }
 
-    /// A mark for a form that is shown.
+    /// A mark for a form that is being sent.
     func give(for purpose: String, to session: String) -> String {
         let mark = Self.mark()
         state.withLock { $0.sessions.give(mark, for: purpose, to: session) }
@@ -85,7 +85,7 @@ package final class LiveGate: Sendable {
         state.withLock { $0.sessions.take(mark, for: purpose, from: session) }
     }
 
-    /// Cannot be guessed: 256 bits from the system.
+    /// Unpredictable: 256 bits from the system.
     private static func mark() -> String {
         var source = SystemRandomNumberGenerator()
         return Hex.text((0..<32).map { _ in UInt8.random(in: 0...255, using: &source) })
@@ -123,7 +123,7 @@ package final class LiveGate: Sendable {
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw refused("is no regular file")
         }
-        // Its group may read it: that is how the system's list reaches the service.
+        // Its group may read it: that is how the service gets the system's list.
         guard status.st_mode & 0o037 == 0 else {
             throw refused("can be read or written by others", hint: "chmod 640 \(path.visible)")
         }
@@ -145,12 +145,14 @@ package final class LiveGate: Sendable {
     }
 }
 
-/// Tells whether a file was written between two looks.
+/// Shows whether a file was written between two checks.
 struct FileMark: Sendable, Equatable {
     private let parts: [Int]
     private let written: [UInt8]
     let isThere: Bool
-    /// That there is none; without it, it may be there and out of reach.
+    /// Whether the file is missing.
+    ///
+    /// When this is false, the file may exist and be inaccessible.
     let isMissing: Bool
 
     init(_ path: String) {

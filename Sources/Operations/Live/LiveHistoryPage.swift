@@ -2,7 +2,7 @@ package import Domain
 import Journal
 import Reports
 
-/// The runs that there were, night beside night.
+/// The list of all runs.
 package struct LiveHistoryPage {
     private let list: RunList
     private let rollout: String?
@@ -14,7 +14,7 @@ package struct LiveHistoryPage {
         self.time = time
     }
 
-    /// The way to what is otherwise than in the run of the rollout before it.
+    /// A link to the differences from the previous run of the rollout.
     private func comparison(_ row: RunList.Row) -> String {
         let run = row.run
         let earlier = list.rows.first {
@@ -69,7 +69,7 @@ package struct LiveHistoryPage {
             )
         if !list.sayings.isEmpty {
             let titles = RunList.sayingTitles
-            body += "<h2>Said by people</h2>\n"
+            body += "<h2>Requests of people</h2>\n"
             body += LiveMarks.table(
                 titles,
                 list.sayings.map { saying in

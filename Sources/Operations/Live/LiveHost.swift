@@ -1,16 +1,16 @@
-/// The names under which a page may be asked for.
+/// The host names under which pages are served.
 ///
-/// The page of another site can have its own name point to this machine, and could then read
-/// what we serve as if it came from there ("DNS rebinding"). Its name is still in `Host`.
+/// The page of another site can make its own name resolve to this machine, and could then read our
+/// pages as if they came from that site ("DNS rebinding"). Its name is still in `Host`.
 package struct LiveHost: Sendable, Equatable {
     private let names: Set<String>
 
-    /// Besides those of the loopback.
+    /// In addition to the names of the loopback.
     package init(names: [String]) {
         self.names = Set(["localhost", "127.0.0.1", "[::1]"] + names.map(Self.plain))
     }
 
-    /// Whether a request with this `Host` is meant for us; its port does not matter.
+    /// Whether a request with this `Host` is for us; the port does not matter.
     package func takes(_ host: String?) -> Bool {
         guard let host, !host.isEmpty else { return false }
         let name: Substring
@@ -31,7 +31,7 @@ package struct LiveHost: Sendable, Equatable {
         return names.contains(Self.plain(String(name)))
     }
 
-    /// Names are the same in capitals, and with the point of the root.
+    /// Names are equal regardless of case and of a final dot.
     private static func plain(_ name: String) -> String {
         let name = name.lowercased()
         return name.hasSuffix(".") ? String(name.dropLast()) : name

@@ -3,10 +3,10 @@ import Domain
 package import Web
 import Wire
 
-/// What changes something: signing in and out, and requests of people and of programs.
+/// Requests that change something: signing in and out, and requests of people and programs.
 ///
-/// A form is taken from a browser that has signed in, from a page of ours, and once. A program shows
-/// its token with each request; that of a browser's session does not count there.
+/// A form is accepted once, from a browser that has signed in, and from one of our pages. A program
+/// sends its token with each request; a browser's session does not count there.
 extension LivePages {
     package func post(_ request: WebRequest, _ route: LiveRoute, _ viewer: LiveGate.Viewer)
         -> WebAnswer
@@ -15,12 +15,12 @@ extension LivePages {
         case .session, .leaving, .act(nil):
             guard LiveOrigin.isOurs(origin: request.origin, site: request.site, host: request.host)
             else {
-                return refusal(403, "That was sent by the page of another site", Self.nothing)
+                return refusal(403, "This was sent by the page of another site", Self.nothing)
             }
             guard let body = request.body else { return tooLong }
             guard Self.type(request) == "application/x-www-form-urlencoded",
                 let fields = try? LiveTarget.form(body[...])
-            else { return refusal(400, "That is no form of ours", Self.nothing) }
+            else { return refusal(400, "This is not one of our forms", Self.nothing) }
             switch route {
             case .session: return signIn(fields, request)
             case .leaving: return leave(fields, viewer)
@@ -29,7 +29,7 @@ extension LivePages {
                 return act(fields, viewer)
             }
         case .requests:
-            // A browser says where a request comes from; a program does not.
+            // A browser states where a request comes from; a program does not.
             guard request.site.map({ $0 == "same-origin" || $0 == "none" }) ?? true,
                 request.origin == nil
                     || LiveOrigin.isOurs(
@@ -45,14 +45,18 @@ extension LivePages {
             }
             return requests(request, viewer)
         case .page, .document, .description, .changes, .health, .metrics, .style, .script, .act:
-            return Self.notAllowed("GET, HEAD", "Nothing is sent there", "Use GET or HEAD.")
+            return Self.notAllowed(
+                "GET, HEAD",
+                "Nothing can be sent to this address",
+                "Use GET or HEAD."
+            )
         }
     }
 
     private static let nothing = "Nothing was changed."
 
     private var tooLong: WebAnswer {
-        refusal(413, "That is too long", "At most 8 KiB are taken, with their length said before.")
+        refusal(413, "This is too long", "At most 8 KiB are accepted, with a Content-Length.")
     }
 
     /// Without its parameters.
@@ -66,7 +70,7 @@ extension LivePages {
         guard fields.count == 1, let token = fields[LiveActPage.token],
             let session = gate.begin(with: token)
         else {
-            return personal(401, LiveActPage.signIn(fault: "That token is not known."))
+            return personal(401, LiveActPage.signIn(fault: "This token is not known."))
         }
         let secure = request.isEncrypted ? "; Secure" : ""
         return .whole(
@@ -111,7 +115,7 @@ extension LivePages {
         let request: SteeringRequest
         do throws(SteeringRequest.Fault) {
             request = try SteeringRequest(form: fields, author: person.author)
-        } catch { return refusal(400, "That cannot be done", "\(error).") }
+        } catch { return refusal(400, "This cannot be done", "\(error).") }
         let act = LiveAct(
             request.verb,
             rollout: request.rollout,
@@ -128,12 +132,12 @@ extension LivePages {
         }
     }
 
-    /// A form that was not given to this browser, or that has come back before.
+    /// A form that was not given to this browser, or was already sent.
     private var stale: WebAnswer {
         refusal(
             403,
-            "This form is not valid any more",
-            "It was used, or it is not from here. Go back and ask for it again. \(Self.nothing)"
+            "This form is no longer valid",
+            "It was already used, or is not one of ours. Go back and open it again. \(Self.nothing)"
         )
     }
 
@@ -145,7 +149,7 @@ extension LivePages {
         refusal(403, "\(person.name) may look and not act", Self.nothing)
     }
 
-    /// The pages of one person, which are kept nowhere.
+    /// The pages of one person, which are not cached.
     func personal(_ route: LiveRoute, _ viewer: LiveGate.Viewer) -> WebAnswer {
         switch (route, viewer) {
         case (.session, .nobody): return personal(200, LiveActPage.signIn())
@@ -157,7 +161,7 @@ extension LivePages {
             let mark = gate.give(for: act.purpose, to: session)
             return personal(200, LiveActPage.form(act, mark: mark))
         case (.act, .person), (.act, .nobody): return unknown
-        default: return refusal(404, "There is nothing here", "Nobody has to sign in here.")
+        default: return refusal(404, "There is nothing here", "Signing in is not required.")
         }
     }
 
@@ -180,13 +184,13 @@ extension LivePages {
 
     private func requests(_ request: WebRequest, _ viewer: LiveGate.Viewer) -> WebAnswer {
         guard request.authorization != nil, case .person(let person, nil) = viewer else {
-            return document(401, .init(.usage, "show a token: 'Authorization: Bearer TOKEN'"))
+            return document(401, .init(.usage, "send a token: 'Authorization: Bearer TOKEN'"))
         }
         guard person.mayAct else {
             return document(403, .init(.usage, "\(person.name) may look and not act"))
         }
         guard let body = request.body else {
-            return document(413, .init(.usage, "at most 8 KiB are taken, with their length"))
+            return document(413, .init(.usage, "at most 8 KiB are accepted, with a Content-Length"))
         }
         guard Self.type(request) == "application/json" else {
             return document(415, .init(.usage, "send application/json"))
@@ -238,7 +242,7 @@ extension LivePages {
                 .init(
                     .usage,
                     "serve was cut off while it carried this request out: nobody knows how far",
-                    hint: "look at the status, then send what is missing with another key"
+                    hint: "look at the status, then send the missing part with another key"
                 )
             )
         case .failure(let error): return document(Self.status(error), error)

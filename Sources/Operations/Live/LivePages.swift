@@ -9,12 +9,13 @@ import Synchronization
 package import Web
 import Wire
 
-/// Answers the requests to `serve` from the journal alone; what people set goes through the `ControlQueue`.
+/// Answers the requests to `serve` from the journal alone; requests of people go through the
+/// `ControlQueue`.
 ///
-/// An answer is kept until the journal has changed: many who look cost no more than one. While a run
-/// writes, an answer stays for ten times as long as it took to make.
+/// An answer is cached until the journal has changed: many readers cost no more than one. While a
+/// run writes, an answer is cached for ten times as long as it took to make.
 package final class LivePages: Sendable {
-    /// An answer as it was made.
+    /// A cached answer.
     private struct Kept: Sendable {
         let status: Int
         let type: String
@@ -30,13 +31,13 @@ package final class LivePages: Sendable {
         var bytes = 0
         var mark: JournalMark?
         var change = 0
-        /// Somebody was given an answer that the journal has left behind.
+        /// Whether a client got an answer that is older than the journal.
         var isBehind = false
         /// Metrics of runs that have ended, which never change.
         var metrics: [Int: [MetricsText.Family]] = [:]
-        /// How a rollout stood, for other pages of the same.
+        /// The status of a rollout, for other pages of the same rollout.
         var status: KnownStatus?
-        /// What links were like in runs that have ended.
+        /// The link figures of runs that have ended.
         var trends: [Int: RunTrend] = [:]
     }
 
@@ -49,9 +50,9 @@ package final class LivePages: Sendable {
 
     private static let mostKept = 64
     private static let mostBytes = 8 << 20
-    /// An answer that took longer has read much.
+    /// An answer that took longer has read a lot.
     private static let costly = Duration.milliseconds(100)
-    /// What is said of a time in the future or the past is true for so long.
+    /// Relative times in an answer are right for this long.
     private static let longest = Duration.seconds(60)
 
     private let journal: StandingJournal
@@ -75,20 +76,20 @@ package final class LivePages: Sendable {
         self.context = context
     }
 
-    /// Who looks at a page, and in which form.
+    /// The viewer's rights, which determine the form of a page.
     private struct Look: Sendable {
         var isOpen: Bool
         var mayAct = false
-        /// Nil where no one has to sign in.
+        /// Nil when signing in is not required.
         var isSignedIn: Bool?
 
-        /// Pages that differ are kept apart.
+        /// Identifies the form of a page in the cache.
         var key: String {
             (isOpen ? "o" : "p") + (mayAct ? "a" : "-") + (isSignedIn.map { $0 ? "s" : "n" } ?? "-")
         }
     }
 
-    /// The number of the last change when there was one since it was asked last.
+    /// The number of the last change; nil when nothing has changed since the last call.
     package func change() -> Int? {
         let mark = JournalMark(journal.state)
         return state.withLock { state in
@@ -116,8 +117,8 @@ package final class LivePages: Sendable {
         guard !checksHost || host.takes(request.host) else {
             return refusal(
                 421,
-                "This is not served under that name",
-                "Ask for localhost, or have 'yardmaster serve --host NAME' know the name."
+                "This is not served under this name",
+                "Use localhost, or start 'yardmaster serve' with --host NAME."
             )
         }
         let route: LiveRoute
@@ -126,14 +127,14 @@ package final class LivePages: Sendable {
         } catch {
             switch error {
             case .target:
-                return refusal(400, "That is no address", "It cannot be read.")
+                return refusal(400, "This is not an address", "It cannot be read.")
             case .unknown:
-                return refusal(404, "There is nothing here", "Nobody knows this address.")
+                return refusal(404, "There is nothing here", "This address is unknown.")
             case .query(let name):
                 return refusal(
                     400,
-                    "That is no question",
-                    "What is asked with '\(name.visible)' cannot be answered."
+                    "This query is not valid",
+                    "The value of '\(name.visible)' cannot be used."
                 )
             }
         }
@@ -141,18 +142,18 @@ package final class LivePages: Sendable {
         if case .closed(let error) = viewer, !isFree {
             context.console.note(error.text)
             return isForPrograms(route)
-                ? document(503, error) : refusal(503, "Nobody is let in", error.sentence)
+                ? document(503, error) : refusal(503, "Nobody is admitted", error.sentence)
         }
         if isSent { return post(request, route, viewer) }
         switch route {
         case .session, .act(.some): return personal(route, viewer)
         case .leaving, .act(nil), .requests:
-            return Self.notAllowed("POST", "There is nothing to read here", "It takes requests.")
+            return Self.notAllowed("POST", "There is nothing to read here", "It accepts requests.")
         case .page, .document, .description, .changes, .health, .metrics, .style, .script: break
         }
         if case .nobody = viewer, !isFree {
             return isForPrograms(route)
-                ? document(401, CommandError(.usage, "show a token: 'Authorization: Bearer TOKEN'"))
+                ? document(401, CommandError(.usage, "send a token: 'Authorization: Bearer TOKEN'"))
                 : personal(401, LiveActPage.signIn())
         }
         return read(route, request, viewer)
@@ -199,7 +200,7 @@ package final class LivePages: Sendable {
         return .whole(status: kept.status, headers: tagged, body: kept.body)
     }
 
-    /// What was changed here is to be seen at once.
+    /// A change that was made here must be visible immediately.
     package func forget() {
         state.withLock { state in
             state.kept = [:]
@@ -208,7 +209,7 @@ package final class LivePages: Sendable {
         }
     }
 
-    /// As the journal stands now; pages, filters and documents of one rollout share it.
+    /// The current status; pages, filters and documents of one rollout share it.
     private func status(of rollout: String?) throws(CommandError) -> RolloutStatus {
         let mark = JournalMark(journal.state)
         let now = RealTime().now
@@ -218,7 +219,7 @@ package final class LivePages: Sendable {
             {
                 return known.status
             }
-            // Two of a large rollout would be too much memory.
+            // Two of a large rollout would need too much memory.
             state.status = nil
             return nil
         }
@@ -246,7 +247,7 @@ package final class LivePages: Sendable {
             let isSame = found.mark == mark && age < Self.longest
             if isSame { return found }
             if age < max(.seconds(1), found.cost * 10) {
-                // The client that has it gets it once more.
+                // This client gets an outdated answer, so a further change is announced to it.
                 state.withLock { $0.isBehind = true }
                 return found
             }
@@ -254,7 +255,7 @@ package final class LivePages: Sendable {
         let began = time.now
         let (status, type, body) = make(route, look)
         let made = time.now
-        // What was read for a large rollout is not kept for the next one.
+        // Memory of a large rollout is not kept for the next one.
         if began.duration(to: made) > Self.costly { memory_give_back() }
         let fresh = Kept(
             status: status,
@@ -278,7 +279,7 @@ package final class LivePages: Sendable {
         return fresh
     }
 
-    // MARK: Making
+    // MARK: Making answers
 
     private func make(_ route: LiveRoute, _ look: Look) -> (Int, String, [UInt8]) {
         switch route {
@@ -332,7 +333,7 @@ package final class LivePages: Sendable {
             return try journal.history(of: rollout, count: count, context).history.json
         case .comparison(let before, let after):
             return try journal.comparison(before, after, context).comparison.json
-        case .trends: throw CommandError(.inputMissing, "trends are for people alone")
+        case .trends: throw CommandError(.inputMissing, "trends are available as a page only")
         }
     }
 
@@ -355,7 +356,7 @@ package final class LivePages: Sendable {
             let body = MorningHTML(page, time: zone.text).body
             return (LiveFrame(.morning, "What to do", body), zone)
         case .comparison(let before, let after):
-            // The events of two large runs are as many as a rollout's vehicles.
+            // The events of two large runs need as much memory as a rollout's vehicles.
             state.withLock { $0.status = nil }
             let (comparison, list, zone) = try journal.comparison(before, after, context)
             return (LiveComparisonPage(comparison, list, time: zone.text).frame, zone)
@@ -388,12 +389,12 @@ package final class LivePages: Sendable {
         _ since: String?,
         _ days: Int
     ) throws(CommandError) -> (page: MorningPage, zone: Zone) {
-        // It reads all rollouts, and more than one at a time would be too much memory.
+        // It reads all rollouts; more than one at the same time would need too much memory.
         state.withLock { $0.status = nil }
         return try journal.morning(since: since, days: days, context)
     }
 
-    /// What links were like in the last runs, the newest first; runs that have ended are read once.
+    /// The link figures of the last runs, the newest first; runs that have ended are read once.
     private func trends(
         _ rollout: String?,
         _ count: Int
@@ -418,7 +419,7 @@ package final class LivePages: Sendable {
         status.plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
     }
 
-    /// Of each rollout how it stands, and what the metrics file of its last run would have.
+    /// The status of each rollout, and the content of the metrics file of its last run.
     private func metrics() throws(CommandError) -> [MetricsText.Family] {
         let briefs = try status(of: nil).briefs
         var families: [MetricsText.Family] = []
@@ -430,7 +431,7 @@ package final class LivePages: Sendable {
                 families += known
                 continue
             }
-            // Its events and the vehicles of a rollout at a time would be too much memory.
+            // Its events together with the vehicles of a rollout would need too much memory.
             state.withLock { $0.status = nil }
             memory_give_back()
             let story = try journal.story(ofRun: last)
@@ -441,7 +442,7 @@ package final class LivePages: Sendable {
         return families
     }
 
-    // MARK: Refusing
+    // MARK: Refusals
 
     package static let html = "text/html; charset=utf-8"
 
@@ -471,7 +472,8 @@ package final class LivePages: Sendable {
         )
     }
 
-    /// What every answer has: names that come over the air are shown here, and nothing of them may act.
+    /// The headers of every answer: pages show names that were received over the air, and these
+    /// must not be active.
     static func headers(_ type: String, cache: String) -> [(name: String, value: String)] {
         [
             (name: "Content-Type", value: type),
@@ -483,7 +485,7 @@ package final class LivePages: Sendable {
             ),
             (name: "X-Content-Type-Options", value: "nosniff"),
             (name: "X-Frame-Options", value: "DENY"),
-            // With "no-referrer" browsers do not say of a form that a page of ours has sent it.
+            // With "no-referrer", browsers would not state that a form comes from one of our pages.
             (name: "Referrer-Policy", value: "same-origin"),
             (name: "Cross-Origin-Resource-Policy", value: "same-origin"),
             (name: "Cross-Origin-Opener-Policy", value: "same-origin"),

@@ -2,14 +2,15 @@ package import Domain
 import Journal
 import Reports
 
-/// One rollout on a page: how it stands, its waves and gates, what is to be done; and the other rollouts.
+/// The page of one rollout: its status, waves and gates, and tasks for people; and the other
+/// rollouts.
 package struct LiveRolloutPage {
     private let status: RolloutStatus
     /// Whether the viewer may send requests.
     private let mayAct: Bool
     private let time: (WallTime) -> String
 
-    /// `time` writes a time as people have it.
+    /// `time` formats a time for people.
     package init(
         _ status: RolloutStatus,
         mayAct: Bool = false,
@@ -165,7 +166,7 @@ package struct LiveRolloutPage {
         let all =
             "<p><a href=\"/vehicles?rollout=\(name)\">All \(status.chosen.count) vehicles</a></p>"
         guard !rows.isEmpty else { return all }
-        // The rest is one page further: a rollout that has just begun has no vehicle that is done.
+        // All others are one page further: in a rollout that has just begun, no vehicle is done.
         return "<h2>Not as they should be (\(rows.count))</h2>\n"
             + LiveMarks.table(Array(rows.prefix(50)), time) + all
     }
@@ -194,9 +195,9 @@ package struct LiveRolloutPage {
     private func escaped(_ moment: WallTime) -> String { Markup.text(time(moment)) }
 }
 
-/// The pieces that several pages have.
+/// Parts that several pages share.
 enum LiveMarks {
-    /// The counts, each with a sign beside its colour.
+    /// The counts, each with a sign in addition to its colour.
     static func tiles(_ counts: VehicleCounts) -> String {
         var tiles = Outcome.allCases.compactMap { outcome -> String? in
             guard let count = counts.outcomes[outcome], count > 0 else { return nil }
@@ -211,7 +212,7 @@ enum LiveMarks {
             + "<span>\(mark.sign) \(name)</span></li>\n"
     }
 
-    /// Where those who may act begin.
+    /// The links with which operators begin a request.
     static func acts(_ acts: [LiveAct]) -> String {
         let links = acts.map {
             "<a href=\"\(Markup.text($0.address))\">\(Markup.text(LiveActPage.title($0)))</a>"
@@ -249,7 +250,8 @@ enum LiveMarks {
         )
     }
 
-    /// On a narrow screen each row becomes a list: its cells say of which column they are.
+    /// On a narrow screen each row becomes a list, in which each cell contains the name of its
+    /// column.
     static func row(_ cells: [(column: String, html: String)], _ attributes: String = "") -> String
     {
         "<tr\(attributes)>"

@@ -1,10 +1,11 @@
 package import Domain
 
-/// What `serve` is asked for: a page for people, the same for programs, or one of the small parts.
+/// The subject of a request to `serve`: a page for people, a document for programs, or one of the
+/// small parts.
 package enum LiveRoute: Sendable, Equatable {
     case page(LiveSubject)
     case document(LiveSubject)
-    /// What describes the interface for programs.
+    /// The description of the interface for programs.
     case description
     /// Server-sent events, one for each change of the journal.
     case changes
@@ -12,29 +13,29 @@ package enum LiveRoute: Sendable, Equatable {
     case metrics
     case style
     case script
-    /// Who has signed in; a form sent there signs in.
+    /// The person who has signed in; a form that is sent there signs in.
     case session
-    /// A form sent there signs out.
+    /// A form that is sent there signs out.
     case leaving
-    /// The form of a request before it is made, and where it is sent; nil for the latter.
+    /// The form of a request before it is made; nil for the address that the form is sent to.
     case act(LiveAct?)
-    /// Where programs send requests.
+    /// The address for requests of programs.
     case requests
 
     /// Why there is nothing at an address.
     package enum Fault: Error, Sendable, Equatable {
-        /// It is no address.
+        /// It is not an address.
         case target(LiveTarget.Fault)
         case unknown
-        /// The address is known, and this name or value in its query is not.
+        /// The address is known, but this name or value in its query is not.
         case query(String)
     }
 
-    /// After how many days a vehicle can be called stale.
+    /// The number of days after which a vehicle counts as stale.
     static let staleDays = 1...3_650
-    /// How many runs a list can have.
+    /// The number of runs in a list.
     static let runCount = 1...10_000
-    /// What a run's number can be.
+    /// The number of a run.
     static let runNumber = 1...Int(Int32.max)
 
     package init(_ text: String) throws(Fault) {
@@ -76,7 +77,7 @@ package enum LiveRoute: Sendable, Equatable {
                 throw .unknown
             }
         }
-        // Anyone who asks for what we do not know must not take the answer for it.
+        // A client that uses an unknown parameter must not get an answer that ignores it.
         if let name = query.rest { throw .query(name) }
     }
 
@@ -86,7 +87,7 @@ package enum LiveRoute: Sendable, Equatable {
     }
 }
 
-/// What is to be done, before a person has said yes to it.
+/// A request before a person has confirmed it.
 package struct LiveAct: Sendable, Equatable {
     package let verb: SteeringRequest.Verb
     package var rollout: String?
@@ -98,10 +99,10 @@ package struct LiveAct: Sendable, Equatable {
         self.vehicle = vehicle
     }
 
-    /// What its form may be sent for, and for nothing else.
+    /// The purpose of its form, which may be used for nothing else.
     package var purpose: String { "\(verb.rawValue)\n\(rollout ?? "")\n\(vehicle ?? "")" }
 
-    /// The page that asks for it.
+    /// The address of the page that confirms it.
     package var address: String {
         var parts = ["request=\(verb.rawValue)"]
         if let rollout { parts.append("rollout=\(LiveTarget.escaped(rollout))") }
@@ -110,46 +111,46 @@ package struct LiveAct: Sendable, Equatable {
     }
 }
 
-/// What a page or a document is about.
+/// The subject of a page or document.
 package enum LiveSubject: Sendable, Equatable {
     /// All of them, with the one that ran last.
     case rollouts
-    /// One of them; nil means the one that ran last.
+    /// One of them; nil for the one that ran last.
     case rollout(String?)
     case vehicles(LiveFilter)
     case vehicle(VehicleID)
     case morning(since: String?, days: Int)
     case history(rollout: String?, count: Int)
-    /// Two runs side by side.
+    /// Two runs, compared.
     case comparison(before: Int, after: Int)
-    /// What links were like in the last runs; only for people.
+    /// The link figures of the last runs; as a page only.
     case trends(rollout: String?, count: Int)
 }
 
-/// Which vehicles of a rollout a page shows.
+/// The vehicles of a rollout that a page shows.
 package struct LiveFilter: Sendable, Equatable {
-    /// Nil means the one that ran last.
+    /// Nil for the rollout that ran last.
     package var rollout: String?
-    /// Looked for in ids, serials and labels.
+    /// Searched in ids, serials and labels.
     package var text = ""
     /// An outcome or a state; empty for all.
     package var state = ""
-    /// From 1.
+    /// Counted from 1.
     package var page = 1
 
     package init() {}
 
-    /// As many rows as a phone lays out at once.
+    /// The number of rows that a phone can lay out quickly.
     package static let pageSize = 250
 }
 
-/// The query of an address, of which each name is taken once.
+/// The query of an address, from which each name is taken once.
 private struct LiveQuery {
     private var values: [String: String]
 
     init(_ values: [String: String]) { self.values = values }
 
-    /// Nil for what is not there, and for what a form has left empty.
+    /// Nil for a missing value, and for one that a form left empty.
     mutating func take(_ name: String) -> String? {
         guard let value = values.removeValue(forKey: name), !value.isEmpty else { return nil }
         return value
@@ -191,7 +192,7 @@ private struct LiveQuery {
         .trends(rollout: take("rollout"), count: try number("last", 1...60) ?? 20)
     }
 
-    /// Nil without a query: that is where its form is sent.
+    /// Nil without a query: this is the address that the form is sent to.
     mutating func act() throws(LiveRoute.Fault) -> LiveAct? {
         guard !values.isEmpty else { return nil }
         guard let verb = take("request").flatMap({ SteeringRequest.Verb(rawValue: $0) }) else {
@@ -203,6 +204,6 @@ private struct LiveQuery {
         return act
     }
 
-    /// A name that nobody has taken.
+    /// A name that was not taken.
     var rest: String? { values.keys.min() }
 }

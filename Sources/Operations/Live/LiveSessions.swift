@@ -1,9 +1,9 @@
 package import Domain
 
-/// The browsers that have signed in, and the forms that each was given.
+/// The browsers that have signed in, and the forms that each of them got.
 ///
-/// A form is sent once: its mark is bound to the browser and to what the form is for, and used up by
-/// the first that comes back. Marks are handed in, and must not be guessable.
+/// A form is accepted once: its mark is bound to the browser and to the purpose of the form, and is
+/// invalid after the first use. The caller supplies the marks, which must be unpredictable.
 package struct LiveSessions: Sendable {
     private struct Session: Sendable {
         let person: LiveAccess.Person
@@ -17,7 +17,7 @@ package struct LiveSessions: Sendable {
         let purpose: String
     }
 
-    /// Of a working day.
+    /// The length of a working day.
     package static let longest = Duration.seconds(12 * 3_600)
     private static let mostSessions = 64
     private static let mostForms = 32
@@ -40,7 +40,7 @@ package struct LiveSessions: Sendable {
 
     package mutating func end(_ session: String) { sessions[session] = nil }
 
-    /// The people who have signed in; a person whose entry was removed or changed is signed out.
+    /// The person of a session; a person whose entry was removed or changed is signed out.
     package mutating func person(
         of session: String,
         in access: LiveAccess,
@@ -55,7 +55,7 @@ package struct LiveSessions: Sendable {
         return found.person
     }
 
-    /// A form is shown.
+    /// Registers a form that is being sent.
     package mutating func give(_ mark: String, for purpose: String, to session: String) {
         guard var found = sessions[session] else { return }
         if found.forms.count >= Self.mostForms { found.forms.removeFirst() }
@@ -63,7 +63,7 @@ package struct LiveSessions: Sendable {
         sessions[session] = found
     }
 
-    /// Whether a form that comes back is one that was given, and has not come back before.
+    /// Whether a form that is submitted was given out and not submitted before.
     package mutating func take(_ mark: String, for purpose: String, from session: String) -> Bool {
         guard var found = sessions[session],
             let place = found.forms.firstIndex(of: Form(mark: mark, purpose: purpose))
@@ -74,12 +74,12 @@ package struct LiveSessions: Sendable {
     }
 }
 
-/// Whether a form was sent by a page of ours, as the browser that sends it says.
+/// Whether a form was sent by one of our pages, according to the browser.
 package enum LiveOrigin {
     /// `origin` and `site` are the headers `Origin` and `Sec-Fetch-Site`.
     ///
-    /// Browsers say the first with each form, and where they know us as safe the second too. What
-    /// neither is there for comes from no browser of today, and is refused.
+    /// Browsers send the first one with each form, and the second one, too, if they regard us as
+    /// secure. A request with neither comes from no current browser, and is refused.
     package static func isOurs(origin: String?, site: String?, host: String?) -> Bool {
         if let site, site != "same-origin" { return false }
         guard let origin, let host, !host.isEmpty else { return false }

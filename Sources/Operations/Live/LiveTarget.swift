@@ -1,12 +1,13 @@
 import Domain
 
-/// The address of a request taken apart (RFC 3986): a path's words and a query's values.
+/// The parsed address of a request (RFC 3986): the words of a path and the values of a query.
 ///
-/// What is ambiguous is refused: nothing behind a proxy may read an address in another way than we do.
+/// Ambiguous addresses are refused: a proxy in front must not read an address in another way than
+/// we do.
 package struct LiveTarget: Sendable, Equatable {
-    /// Without the percent signs; none is empty, `.` or `..`.
+    /// Percent-decoded; none is empty, `.` or `..`.
     package let words: [String]
-    /// By name; no name comes twice.
+    /// By name; no name occurs twice.
     package let query: [String: String]
 
     /// Why an address is refused.
@@ -19,7 +20,7 @@ package struct LiveTarget: Sendable, Equatable {
     package init(_ text: String) throws(Fault) {
         guard text.utf8.count <= Self.limit else { throw .tooLong }
         let bytes = Array(text.utf8)
-        // No `http://…`, no `*`, and no `//host` either.
+        // Neither `http://…` nor `*` nor `//host`.
         guard bytes.first == 0x2F, bytes.dropFirst().first != 0x2F else { throw .notAPath }
         guard bytes.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x23 }) else {
             throw .badText
@@ -38,7 +39,7 @@ package struct LiveTarget: Sendable, Equatable {
         query = try Self.form(bytes[mark...].dropFirst())
     }
 
-    /// The fields of a form, as a query or as a body (`application/x-www-form-urlencoded`).
+    /// The fields of a form, in a query or in a body (`application/x-www-form-urlencoded`).
     package static func form(_ bytes: ArraySlice<UInt8>) throws(Fault) -> [String: String] {
         var fields: [String: String] = [:]
         for pair in bytes.split(separator: 0x26) {
@@ -83,7 +84,7 @@ package struct LiveTarget: Sendable, Equatable {
         }
     }
 
-    /// A word as it stands in an address: everything but letters, digits and `-._~` escaped.
+    /// A word for an address: everything except letters, digits and `-._~` is escaped.
     package static func escaped(_ word: String) -> String {
         var text = ""
         for byte in word.utf8 {
@@ -93,7 +94,7 @@ package struct LiveTarget: Sendable, Equatable {
             default: text += "%" + Hex.text([byte]).uppercased()
             }
         }
-        // As a word of a path these would be taken for something else.
+        // As words of a path these would have another meaning.
         return text == "." ? "%2E" : text == ".." ? "%2E%2E" : text
     }
 }

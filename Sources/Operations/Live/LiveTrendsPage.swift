@@ -2,7 +2,7 @@ package import Domain
 package import Journal
 import Reports
 
-/// One run among others: how its vehicles ended and what its links were like.
+/// One run among others: the outcomes of its vehicles and its link figures.
 package struct RunTrend: Sendable {
     let run: RunRecord
     let counts: VehicleCounts?
@@ -15,7 +15,7 @@ package struct RunTrend: Sendable {
     }
 }
 
-/// Failures, rates and signal from run to run, as drawings that need no script and as numbers.
+/// Failures, rates and signal from run to run, as drawings without a script and as numbers.
 package struct LiveTrendsPage {
     private static let (width, height, edge) = (720.0, 160.0, 10.0)
 
@@ -96,13 +96,13 @@ package struct LiveTrendsPage {
         let failed = trends.compactMap { $0.counts?.count(.failed) }
         return figure(
             "Outcomes",
-            "from below: as they should be, not reached or left for later, failed. Failed: "
+            "from the bottom: as they should be, not reached or left for later, failed. Failed: "
                 + "\(failed.last ?? 0) in the last run, at most \(failed.max() ?? 0)",
             drawing
         )
     }
 
-    /// A line through what is known, with a point for each run.
+    /// A line through the known values, with a point for each run.
     private func line(
         _ values: [Double?],
         _ range: ClosedRange<Double>,

@@ -2,7 +2,7 @@ package import Domain
 import Journal
 import Reports
 
-/// All that is known of one vehicle, over all nights: what `show` says, on a page.
+/// All facts about one vehicle, over all nights: the content of `show` as a page.
 package struct LiveVehiclePage {
     private let story: VehicleStory
     private let mayAct: Bool

@@ -3,7 +3,7 @@ import Journal
 import Manifest
 import Reports
 
-/// The vehicles of a rollout, searched and filtered by a form that needs no script.
+/// The vehicles of a rollout, with a search form that needs no script.
 package struct LiveVehiclesPage {
     private let status: RolloutStatus
     private let filter: LiveFilter
@@ -42,7 +42,7 @@ package struct LiveVehiclesPage {
             body += ", here from \(from + 1) to \(from + shown.count)"
         }
         body += "</p>\n"
-        body += shown.isEmpty ? "<p>No vehicle is so.</p>\n" : LiveMarks.table(Array(shown), time)
+        body += shown.isEmpty ? "<p>No vehicle matches.</p>\n" : LiveMarks.table(Array(shown), time)
         body += pages(of: found.count)
         return LiveFrame(.vehicles, "Vehicles", body)
     }
@@ -94,7 +94,7 @@ package struct LiveVehiclesPage {
             return "<a href=\"/vehicles?\(parts.joined(separator: "&amp;"))\">\(title)</a>"
         }
         return "<nav class=\"pages\" aria-label=\"More vehicles\">"
-            + link(filter.page - 1, "Before") + "<span>page \(filter.page) of \(last)</span>"
+            + link(filter.page - 1, "Previous") + "<span>page \(filter.page) of \(last)</span>"
             + link(filter.page + 1, "Further") + "</nav>"
     }
 }

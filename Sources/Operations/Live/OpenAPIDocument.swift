@@ -3,11 +3,11 @@ import Journal
 import Reports
 import Wire
 
-/// The description of the interface for programs (OpenAPI 3.1), as docs/api.json keeps it.
+/// The description of the interface for programs (OpenAPI 3.1), which is stored as docs/api.json.
 ///
-/// Its documents are described by the forms that write them.
+/// Its schemas are made from the same forms that write the documents.
 package enum OpenAPIDocument {
-    /// A line for each part.
+    /// The document with a line for each part.
     package static var text: String { json.indented }
 
     private static var json: JSONValue {
@@ -29,36 +29,36 @@ package enum OpenAPIDocument {
     }
 
     private static let introduction =
-        "What `yardmaster serve` gives to programs: the documents of `--json`, and the requests of "
-        + "the commands from `pause` to `clear`. Members are added, and never renamed. Times are in "
-        + "UTC. Where there is a list of tokens, each request shows one; without a list reading is "
-        + "free and requests are refused with 405."
+        "The interface of `yardmaster serve` for programs: the documents of `--json`, and the "
+        + "requests of the commands from `pause` to `clear`. Members are added, and never renamed. "
+        + "Times are in UTC. If there is a list of tokens, each request needs one; without a list, "
+        + "reading is open to everybody and requests are refused with 405."
 
     private static let operations = [
         OpenAPIOperation(
             get: "/api/v1/status",
-            "How a rollout stands, and the others in short.",
+            "The status of a rollout, and a summary of the others.",
             [
                 OpenAPIParameter(
                     query: "rollout",
-                    "The rollout of this name; else the one that ran last."
+                    "The name of the rollout; default: the one that ran last."
                 )
             ],
             RolloutStatus.jsonForm.schema
         ),
         OpenAPIOperation(
             get: "/api/v1/vehicles/{id}",
-            "All that is known of a vehicle.",
+            "All facts about a vehicle.",
             [OpenAPIParameter(path: "id")],
             VehicleStory.jsonForm.schema
         ),
         OpenAPIOperation(
             get: "/api/v1/morning",
-            "What people have to do.",
+            "The tasks for people.",
             [
                 OpenAPIParameter(
                     query: "since",
-                    "From when on: how long ago, or a time of the window's zone."
+                    "The beginning: how long ago, or a time of the window's zone."
                 ),
                 OpenAPIParameter(
                     query: "days",
@@ -70,26 +70,26 @@ package enum OpenAPIDocument {
         ),
         OpenAPIOperation(
             get: "/api/v1/history",
-            "The runs that there were, the newest first.",
+            "The runs so far, the newest first.",
             [
                 OpenAPIParameter(query: "rollout", "Only runs of this rollout."),
-                OpenAPIParameter(query: "last", "How many.", within: LiveRoute.runCount),
+                OpenAPIParameter(query: "last", "The number of runs.", within: LiveRoute.runCount),
             ],
             RunList.jsonForm.schema
         ),
         OpenAPIOperation(
             get: "/api/v1/compare",
-            "Two runs side by side, and which vehicles they left in different ways.",
+            "Two runs compared, and the vehicles with different outcomes.",
             [
                 OpenAPIParameter(
                     query: "before",
-                    "The number of the one.",
+                    "The number of the first run.",
                     within: LiveRoute.runNumber,
                     isRequired: true
                 ),
                 OpenAPIParameter(
                     query: "after",
-                    "The number of the other.",
+                    "The number of the second run.",
                     within: LiveRoute.runNumber,
                     isRequired: true
                 ),
@@ -99,11 +99,11 @@ package enum OpenAPIDocument {
         OpenAPIOperation(
             "/api/v1/changes",
             "get",
-            "Server-sent events: one of the kind `change` when the journal was written to.",
+            "Server-sent events: an event `change` whenever the journal was written to.",
             answers: [
-                OpenAPIAnswer(200, "Until the client goes.", "text/event-stream", .anyText),
-                .failure(401, "No token, or one that is not known."),
-                OpenAPIAnswer(503, "As many listen as may."),
+                OpenAPIAnswer(200, "Until the client disconnects.", "text/event-stream", .anyText),
+                .failure(401, "No token, or an unknown one."),
+                OpenAPIAnswer(503, "The limit of listening clients is reached."),
             ]
         ),
         requests,
@@ -114,11 +114,11 @@ package enum OpenAPIDocument {
             answers: [
                 OpenAPIAnswer(
                     200,
-                    "The same for everybody.",
+                    "The description, the same for all clients.",
                     "application/json",
                     .object(["type": "object"])
                 ),
-                OpenAPIAnswer(304, "As the client has it."),
+                OpenAPIAnswer(304, "Unchanged."),
             ]
         ),
     ]
@@ -126,14 +126,14 @@ package enum OpenAPIDocument {
     private static let requests = OpenAPIOperation(
         "/api/v1/requests",
         "post",
-        "What the commands \(verbs) do, under the name that the token has. For operators.",
+        "Does what the commands \(verbs) do, in the name of the token's owner. For operators.",
         [
             OpenAPIParameter(
                 header: RequestKey.header,
-                "A text of the sender's own choice by which a request is known again: sent twice with "
-                    + "the same key and body it is carried out once, and answered the same both times, "
-                    + "also after a restart. The last \(Reply.most) are remembered, each for the person of "
-                    + "the token.",
+                "A text, chosen by the client, that identifies a request: sent twice with the same "
+                    + "key and body it is carried out once and gets the same answer both times, "
+                    + "even after a restart. The last \(Reply.most) are remembered, each for the "
+                    + "owner of the token.",
                 pattern: RequestKey.pattern
             )
         ],
@@ -141,21 +141,21 @@ package enum OpenAPIDocument {
         answers: [
             OpenAPIAnswer(
                 200,
-                "In force, also when it was so before.",
+                "In force, even if it was in force before.",
                 "application/json",
                 SteeringAnswer.jsonForm.schema
             ),
-            .failure(400, "No request that can be carried out."),
-            .failure(401, "No token, or one that is not known."),
-            .failure(403, "The token is a reader's, or the page of another site has sent it."),
+            .failure(400, "Not a request that can be carried out."),
+            .failure(401, "No token, or an unknown one."),
+            .failure(403, "The token is a reader's, or the page of another site sent the request."),
             .failure(404, "There is no such rollout."),
             .failure(
                 409,
-                "Refused; nothing was changed. Or serve was cut off while it carried out a request "
-                    + "with this key, and nobody knows how far."
+                "Refused; nothing was changed. Or serve was interrupted while it carried out a "
+                    + "request with this key, and it is unknown how far it got."
             ),
-            .failure(413, "Longer than 8 KiB, or its length was not said beforehand."),
-            .failure(415, "No application/json."),
+            .failure(413, "Longer than 8 KiB, or without Content-Length."),
+            .failure(415, "Not application/json."),
             .failure(422, "Another request was sent with this key; nothing was changed."),
             .failure(503, "Nothing can be written now."),
         ]
@@ -166,7 +166,7 @@ package enum OpenAPIDocument {
         return words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
     }
 
-    /// Each form with a name once, by name.
+    /// Each named form once, by name.
     private static var schemas: [JSONMember] {
         var schemas: [String: JSONValue] = [:]
         for member in RolloutStatus.jsonForm.named + VehicleStory.jsonForm.named
@@ -181,7 +181,7 @@ package enum OpenAPIDocument {
     }
 }
 
-/// One thing that a program can ask of `serve`.
+/// One operation that a program can request from `serve`.
 struct OpenAPIOperation {
     let path: String
     let method: String
@@ -206,7 +206,7 @@ struct OpenAPIOperation {
         self.answers = answers
     }
 
-    /// A document to be read.
+    /// Reads a document.
     init(
         get path: String,
         _ summary: String,
@@ -220,11 +220,11 @@ struct OpenAPIOperation {
             parameters,
             answers: [
                 OpenAPIAnswer(200, "The document, with an ETag.", "application/json", document),
-                OpenAPIAnswer(304, "As the client has it."),
-                OpenAPIAnswer(400, "No question that can be answered."),
-                .failure(401, "No token, or one that is not known."),
-                .failure(404, "Nothing to give."),
-                .failure(503, "Nothing to give."),
+                OpenAPIAnswer(304, "Unchanged."),
+                OpenAPIAnswer(400, "Not a valid query."),
+                .failure(401, "No token, or an unknown one."),
+                .failure(404, "There is no such document."),
+                .failure(503, "The document cannot be made now."),
             ]
         )
     }
@@ -245,7 +245,7 @@ struct OpenAPIOperation {
     }
 }
 
-/// What a program can say in a request's address or head.
+/// A parameter in a request's address or headers.
 struct OpenAPIParameter {
     let name: String
     let json: JSONValue
@@ -288,7 +288,7 @@ struct OpenAPIParameter {
     }
 }
 
-/// What a program gets.
+/// An answer to a program.
 struct OpenAPIAnswer {
     let status: Int
     let json: JSONValue

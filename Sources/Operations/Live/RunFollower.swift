@@ -5,14 +5,14 @@ package import Reports
 import Rollout
 package import Wire
 
-/// What a run shows on its terminal, read from the journal, for other terminals and pages.
+/// The display of a run, made from the journal for other terminals and for pages.
 ///
-/// A value: looks at the journal go in, and what is new since the last one comes out.
+/// A value: states of the journal go in, and the news since the last state come out.
 package struct RunFollower: Sendable {
     /// The newest run at one moment.
     package struct Look: Sendable {
         package let run: RunRecord
-        /// Those after the ones that were taken before.
+        /// The events after those that were taken before.
         let events: [EventRecord]
         let executions: [ExecutionRecord]
         let rollout: RolloutRecord?
@@ -31,9 +31,9 @@ package struct RunFollower: Sendable {
         }
     }
 
-    /// What a printer gets.
+    /// The input of a printer.
     package enum News: Sendable, Equatable {
-        /// Another run than before; it was over already, or has been going on for a while.
+        /// A run other than before; it is already over, or has been running for some time.
         case run(Int, isOver: Bool)
         case event(Event)
         case outlook(Outlook)
@@ -47,7 +47,7 @@ package struct RunFollower: Sendable {
     }
 
     private(set) var run: Int?
-    /// That of the run that is followed.
+    /// The number of the run that is followed.
     package var number: Int? { run }
     private(set) var lastEvent = 0
     private var phase = Phase.work
@@ -55,7 +55,7 @@ package struct RunFollower: Sendable {
     private var underWay: Set<VehicleID> = []
     private var ended: Set<VehicleID> = []
     private var transfers: [VehicleID: Transfer] = [:]
-    /// The time of the run when something happened in it last.
+    /// The time of the run at its last event.
     package private(set) var latest: WallTime?
     private var isSimulated = false
 
@@ -67,10 +67,11 @@ package struct RunFollower: Sendable {
 
     package init() {}
 
-    /// The time of the run: a simulated one has a calendar of its own, which stands still between events.
+    /// The time of the run: a simulated one has a calendar of its own, which stands still between
+    /// events.
     package func wall(at now: WallTime) -> WallTime { isSimulated ? latest ?? now : now }
 
-    /// `plan` is that of the run's rollout, and `zone` that of its window.
+    /// `plan` is the plan of the run's rollout, and `zone` the zone of its window.
     package mutating func take(
         _ look: Look,
         plan: FrozenPlan?,
@@ -134,7 +135,7 @@ package struct RunFollower: Sendable {
         }
     }
 
-    /// Of a transfer of which the journal has more bytes than at the last look.
+    /// The progress of a transfer, when the journal has more bytes of it than at the last look.
     private mutating func progress(of record: ExecutionRecord, at wall: WallTime) -> Progress? {
         guard record.state == .transferring, record.end == nil,
             let total = record.totalBytes, total > .zero, let done = record.acknowledged

@@ -2,10 +2,11 @@ import Glibc
 package import Reports
 import Synchronization
 
-/// The two standard streams, as everything in the program writes to them.
+/// The two standard streams; everything in the program writes to them through this.
 package struct Console: Sendable {
     package let outlet: any TextOutlet
-    /// Whether standard error is the service manager's journal, which takes a level before a line.
+    /// Whether standard error is the service manager's journal, which reads a level before each
+    /// line.
     package let isJournal: Bool
 
     package init(_ outlet: any TextOutlet, isJournal: Bool = JournalSocket.takesStandardError) {
@@ -13,15 +14,17 @@ package struct Console: Sendable {
         self.isJournal = isJournal
     }
 
-    /// What was asked for, to standard output.
+    /// Writes a result to standard output.
     package func result(_ text: String) { outlet.write(text, to: STDOUT_FILENO, mayDrop: false) }
 
-    /// Progress and warnings, to standard error: better lost than kept without end.
+    /// Writes progress and warnings to standard error; they may be dropped rather than kept without
+    /// limit.
     package func note(_ text: String) {
         outlet.write(isJournal ? Self.levelled(text) : text, to: STDERR_FILENO, mayDrop: true)
     }
 
-    /// Each line after its level as sd-daemon(3) has it: what is wrong stands out in the journal.
+    /// Each line with its level in the form of sd-daemon(3), so that errors stand out in the
+    /// journal.
     package static func levelled(_ text: String) -> String {
         let level = text.contains("error: ") ? 3 : text.contains("warning: ") ? 4 : 6
         return text.split(separator: "\n").map { "<\(level)>\($0)\n" }.joined()
@@ -37,16 +40,16 @@ package struct Console: Sendable {
     }
 }
 
-/// Where text for a descriptor is left.
+/// Takes text for a descriptor.
 package protocol TextOutlet: Sendable {
-    /// Leaves text to be written; what `mayDrop` may be left out when a reader is too slow.
+    /// Queues text to be written; text with `mayDrop` may be left out when a reader is too slow.
     func write(_ text: String, to descriptor: CInt, mayDrop: Bool)
 
-    /// Why the descriptor takes no more, nil while it does or when its reader just went away.
+    /// Why the descriptor takes no more text; nil while it does, or when its reader just went away.
     func failure(of descriptor: CInt) -> String?
 }
 
-/// Writes at once: for commands that have no work that must not wait for a reader.
+/// Writes immediately: for commands without work that must not wait for a reader.
 package final class DirectOutlet: TextOutlet {
     private let failures = Mutex<[CInt: CInt]>([:])
 

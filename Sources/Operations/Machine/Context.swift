@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 package import Reports
 
-/// What a command is given of the world besides its options.
+/// The environment of a command, besides its options.
 package struct Context: Sendable {
     package let console: Console
 
@@ -10,13 +10,13 @@ package struct Context: Sendable {
         self.console = console
     }
 
-    /// A variable of the environment, nil when it is not set or no text.
+    /// A variable of the environment; nil when it is not set or not valid text.
     package func variable(_ name: String) -> String? {
         guard let value = getenv(name) else { return nil }
         return String(validatingCString: value)
     }
 
-    /// What may be done on the standard streams.
+    /// The style of output on the standard streams.
     package func style(noColor: Bool) -> TerminalStyle {
         TerminalStyle(
             environment: variable,

@@ -1,22 +1,24 @@
 package import Commands
 import Glibc
 
-/// The few things that are done with file descriptors directly.
+/// Operations on file descriptors.
 package enum Descriptor {
     /// Makes the three standard streams safe to write to.
     ///
-    /// A stream that was closed by the caller would be handed out again for the journal's file,
-    /// and messages would then be written into it. A reader that goes away must not end us.
+    /// A stream that the caller closed would be reused for the journal's file, and messages would
+    /// then be written into that file.
+    ///
+    /// A reader that goes away must not end the process.
     package static func prepareStandardStreams() {
         signal(SIGPIPE, SIG_IGN)
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO]
         where fcntl(descriptor, F_GETFD) == -1 && errno == EBADF {
-            // The lowest free number is given, and that is this one.
+            // The lowest free number is used, which is this one.
             _ = Glibc.open("/dev/null", O_RDWR)
         }
     }
 
-    /// A file to add to, made when it is not there.
+    /// Opens a file for appending, and creates it when it does not exist.
     package static func openForAppending(_ path: String) throws(CommandError) -> CInt {
         let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
@@ -29,7 +31,7 @@ package enum Descriptor {
         return descriptor
     }
 
-    /// Writes all of it, however long that blocks; the error's number when it cannot be.
+    /// Writes all bytes, and blocks as long as needed; returns the error number when that fails.
     package static func write(_ bytes: [UInt8], to descriptor: CInt) -> CInt? {
         var sent = 0
         while sent < bytes.count {
@@ -43,7 +45,7 @@ package enum Descriptor {
             switch errno {
             case EINTR: continue
             case EAGAIN:
-                // Somebody else made the stream non-blocking for all who share it.
+                // Another process made the stream non-blocking for all that share it.
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = poll(&waiting, 1, -1)
             default: return errno
@@ -52,7 +54,7 @@ package enum Descriptor {
         return nil
     }
 
-    /// What a failed write means for a person: nothing when the reader went away.
+    /// The reason of a failed write for people; nil when the reader went away.
     package static func reason(_ code: CInt?) -> String? {
         guard let code, code != EPIPE, code != EBADF else { return nil }
         return text(of: code)

@@ -1,7 +1,7 @@
 package import Domain
 import Glibc
 
-/// The machine's own time for work that waits for it: fetching, and nothing that is simulated.
+/// The machine's own time, for fetching; never for simulated work.
 package struct FetchTime: Timekeeper {
     private let clock = RealTime()
 

@@ -11,7 +11,7 @@ package struct HostBluetooth {
     package let radio: BlueZ
     package let time: RealClock
 
-    /// The bus that the flag or the environment names, or the machine's.
+    /// Opens the bus that the flag or the environment names, or else the machine's.
     package static func open(
         bus: String?,
         state: String?,
@@ -33,7 +33,7 @@ package struct HostBluetooth {
         }
     }
 
-    /// Lends the first adapter that works for as long as `body` runs.
+    /// Lends the first working adapter while `body` runs.
     package static func use<R: Sendable>(
         bus: String?,
         state: String? = nil,
@@ -98,7 +98,7 @@ package struct HostBluetooth {
             .unavailable,
             "Bluetooth cannot be used",
             because: causes,
-            hint: "yardmaster doctor says what to do; --simulate DEPOT.yaml needs no Bluetooth"
+            hint: "yardmaster doctor shows what to do; --simulate DEPOT.yaml needs no Bluetooth"
         )
     }
 }

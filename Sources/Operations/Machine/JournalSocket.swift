@@ -6,10 +6,11 @@ package struct JournalSocket: Sendable {
 
     package let descriptor: CInt
 
-    /// Whether what is written to standard error goes to the journal anyway.
+    /// Whether text on standard error goes to the journal anyway.
     ///
-    /// `$JOURNAL_STREAM` names device and inode of what the service manager connected; after a
-    /// redirection it is another one, and then lines are wanted there.
+    /// `$JOURNAL_STREAM` contains device and inode of the stream that the service manager
+    /// connected. After a redirection the stream is a different one, and plain lines are wanted
+    /// there.
     package static var takesStandardError: Bool {
         guard let value = getenv("JOURNAL_STREAM"), let text = String(validatingCString: value)
         else { return false }
@@ -18,7 +19,7 @@ package struct JournalSocket: Sendable {
         return text == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Nil when no process listens there.
+    /// Nil when no process listens at it.
     package init?(path: String = Self.path) {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)

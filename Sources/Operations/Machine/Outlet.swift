@@ -4,10 +4,10 @@ package import Threads
 
 /// Writes text to descriptors in order, on a thread of its own.
 ///
-/// A terminal that is held or a reader that is slow blocks the writer; radio work must not wait
-/// for it, so text is left here, and the caller goes on.
+/// A stopped terminal or a slow reader blocks the writer. Radio work must not wait for it, so text
+/// is queued here and the caller continues.
 package final class Outlet: TextOutlet {
-    /// More than this is not kept of text that may be dropped.
+    /// The limit for queued text that may be dropped.
     private static let limit = 1 << 20
 
     private struct Piece {
@@ -49,10 +49,10 @@ package final class Outlet: TextOutlet {
         bell.yield()
     }
 
-    /// No more will be written.
+    /// No further text will be queued.
     package func finish() { bell.finish() }
 
-    /// Writes until there is no more; to be run once, beside the work.
+    /// Writes until `finish` was called and everything is written; to be run once, beside the work.
     package func pump() async {
         await Writer(outlet: self, executor: executor).run()
         executor.stop()
@@ -62,7 +62,7 @@ package final class Outlet: TextOutlet {
         Descriptor.reason(state.withLock { $0.failures[descriptor] })
     }
 
-    /// The thread's side.
+    /// The part that runs on the thread.
     private actor Writer {
         nonisolated let executor: ThreadExecutor
         let outlet: Outlet

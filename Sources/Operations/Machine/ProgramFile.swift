@@ -2,7 +2,7 @@ import Glibc
 
 /// The file that this program was started from.
 package enum ProgramFile {
-    /// With all links followed; nil where the system does not say.
+    /// Resolved through all links; nil when the system does not report it.
     package static let path: String? = {
         guard let path = realpath("/proc/self/exe", nil) else { return nil }
         defer { free(path) }

@@ -3,23 +3,23 @@ import Glibc
 import Synchronization
 import Threads
 
-/// Calls back again and again while a run goes on, and at once when a signal has come.
+/// Calls a function regularly while a run goes on, and immediately after a signal.
 ///
-/// What is awaited is drawn by a clock, not by events: while a run waits there are none.
+/// Waiting is displayed by a clock, not by events: while a run waits there are none.
 package final class Pulse: Sendable {
-    /// Rung by signal handlers: writing to it is all they may do.
+    /// Written to by signal handlers, which may do nothing else.
     static let bell = eventfd(0, CInt(EFD_CLOEXEC) | CInt(EFD_NONBLOCK))
 
     /// Often enough for a clock that shows seconds.
     private static let pause: CInt = 250
 
-    /// How often it beats in a second while no bell is rung.
+    /// The number of calls in a second without a signal.
     package static let perSecond = 4
 
     private let isStopped = Atomic<Bool>(false)
     private let thread = Mutex<pthread_t?>(nil)
 
-    /// With `isSteady` it beats all the time, else only when the bell is rung.
+    /// With `isSteady` it calls regularly, else only after a signal.
     package static func start(isSteady: Bool, _ beat: @escaping @Sendable () -> Void) -> Pulse {
         let pulse = Pulse()
         guard bell >= 0 else { return pulse }
@@ -37,12 +37,12 @@ package final class Pulse: Sendable {
                 if !pulse.isStopped.load(ordering: .relaxed) { beat() }
             }
         }
-        // Without the thread the run goes on without a live picture.
+        // Without the thread, the run goes on without a live display.
         if case .success(let thread) = started { pulse.thread.withLock { $0 = thread } }
         return pulse
     }
 
-    /// For signal handlers too.
+    /// May be called by signal handlers, too.
     static func ring() {
         let before = errno
         var one: UInt64 = 1
@@ -50,7 +50,7 @@ package final class Pulse: Sendable {
         errno = before
     }
 
-    /// Returns when the last beat is over.
+    /// Returns after the last call has ended.
     package func stop() {
         isStopped.store(true, ordering: .relaxed)
         Pulse.ring()

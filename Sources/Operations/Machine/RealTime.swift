@@ -6,7 +6,7 @@ import Glibc
 package struct RealTime {
     package init() {}
 
-    /// Never jumps, and goes on while the machine sleeps.
+    /// Never jumps, and continues while the machine sleeps.
     package var now: Moment { Moment(nanoseconds: clock_nanoseconds(CLOCK_BOOTTIME)) }
 
     package var wallTime: WallTime {

@@ -5,16 +5,16 @@ package import Rollout
 package import Simulation
 import Synchronization
 
-/// INT and TERM: the first asks for a safe point, the second ends the process there and then.
+/// INT and TERM: the first one requests a safe point, the second one ends the process immediately.
 package enum Signals {
-    /// Made before the handler is set, so that the handler only touches what exists.
+    /// Created before the handler is set, so that the handler only uses what exists.
     private static let stop = StopSignal()
     private static let last = Atomic<Int32>(0)
 
-    /// Whether a signal has come that asks for an end.
+    /// Whether a signal has requested the end.
     package static var isStopRequested: Bool { stop.isRequested }
 
-    /// Catches the signals from now on; a run asks the returned value whether to stop.
+    /// Catches the signals from now on; a run checks the returned value for whether to stop.
     package static func catchThem() -> StopSignal {
         let stop = stop
         _ = last.load(ordering: .relaxed)
@@ -22,7 +22,7 @@ package enum Signals {
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { @Sendable number in
             if Signals.last.exchange(number, ordering: .relaxed) != 0 {
-                // The journal holds the last safe point: leaving at once loses nothing.
+                // The journal contains the last safe point: ending now loses nothing.
                 Signals.farewell()
                 _exit(128 + number)
             }
@@ -38,13 +38,13 @@ package enum Signals {
 
     private static let hurries = Atomic<Bool>(false)
 
-    /// The pace of a simulation: what was asked for, until USR1 says to go on as fast as possible.
+    /// The pace of a simulation: the requested one, until USR1 demands the highest speed.
     package static func pace(_ times: Double?) -> Simulation.Pace {
         guard let times, !hurries.load(ordering: .relaxed) else { return .asFastAsPossible }
         return .times(times)
     }
 
-    /// From now on USR1 ends the wish for a pace.
+    /// From now on, USR1 ends the requested pace.
     static func catchHurry() {
         _ = hurries.load(ordering: .relaxed)
         var action = sigaction()
@@ -55,7 +55,7 @@ package enum Signals {
         sigaction(SIGUSR1, &action, nil)
     }
 
-    /// Says that the process ends now; a terminal that is held is not waited for.
+    /// Prints that the process ends now; it does not wait for a stopped terminal.
     private static func farewell() {
         var entry = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
         guard poll(&entry, 1, 0) > 0, isatty(STDERR_FILENO) == 1 else { return }
@@ -64,12 +64,12 @@ package enum Signals {
         _ = write(STDERR_FILENO, text.utf8Start, text.utf8CodeUnitCount)
     }
 
-    /// What a signal ends the program with; nil when none came.
+    /// The exit code after a signal; nil when there was none.
     package static var exitCode: ExitCode? {
         received.map { $0 == SIGINT ? .interrupted : .terminated }
     }
 
-    /// What people call the signal that came last, nil when none did.
+    /// The name of the last signal for people; nil when there was none.
     package static var name: String? {
         switch received {
         case SIGINT?: "INT"
@@ -80,7 +80,7 @@ package enum Signals {
         }
     }
 
-    /// The signal that came last, nil when none did.
+    /// The last signal; nil when there was none.
     package static var received: Int32? {
         let number = last.load(ordering: .relaxed)
         return number == 0 ? nil : number

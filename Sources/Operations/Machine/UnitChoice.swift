@@ -3,7 +3,7 @@ import Glibc
 import Manifest
 import Trust
 
-/// Which units of the service manager are asked for, and what stands in them.
+/// The units of the service manager that were requested, and their content.
 package struct UnitChoice {
     private let invocation: Invocation
     private let context: Context
@@ -19,7 +19,7 @@ package struct UnitChoice {
         self.context = context
     }
 
-    /// The two units, or the one that was asked for.
+    /// The two units, or the requested one.
     package func units() throws(CommandError) -> [ServiceUnits.Unit] {
         let unit = invocation.value("unit")
         let notify = NotifyUnits(program: try program())
@@ -54,12 +54,12 @@ package struct UnitChoice {
             throw CommandError(
                 .usage,
                 "'--watch' needs '--target-dir' and '--key', and no manifest",
-                hint: "what comes into the folder is taken over when the key's owner signed it"
+                hint: "bundles in the folder are taken over when the key's owner signed them"
             )
         }
         var keys: [String] = []
         for key in invocation.values("key") {
-            // The line of a key stands for itself, its file must be found again.
+            // A key that is given as its line needs no path; the path of its file must be absolute.
             let isLine = (try? MinisignKey(Array(key.utf8))) != nil
             keys.append(isLine ? key : try absolute(key))
         }
@@ -83,7 +83,7 @@ package struct UnitChoice {
         guard let path = ProgramFile.path else {
             throw CommandError(
                 .configuration,
-                "nothing says where this program is",
+                "the path of this program is not known",
                 because: [Descriptor.text(of: errno)],
                 hint: "name it with --program PATH"
             )
@@ -108,7 +108,7 @@ package struct UnitChoice {
     private func rollout() throws(CommandError) -> ServiceUnits.Rollout? {
         guard let manifest = invocation.arguments.first else { return nil }
         let plan = try Inputs.plan(manifest, context, common)
-        // A zone that this machine does not know would keep the timer from being loaded.
+        // With a zone that this machine does not know, the timer could not be loaded.
         _ = try ZoneSource.zone(of: plan, context)
         var rollout = ServiceUnits.Rollout(name: plan.name, manifest: try absolute(manifest))
         rollout.opens = plan.rollout.window.map { "*-*-* \($0.opens):00 \($0.zone)" }

@@ -3,11 +3,11 @@ package import Journal
 package import Manifest
 package import Reports
 
-/// Makes the morning's page from what the journal says of all rollouts at one moment.
+/// Makes the morning page from the journal's facts about all rollouts at one moment.
 package struct MorningMaker: Sendable {
-    /// What is read at one moment.
+    /// The facts that are read at one moment.
     package struct Ground: Sendable {
-        /// Of rollouts that ran since then, and of those that something is owed or in doubt from.
+        /// Rollouts that ran since then, and those with an open debt or doubt.
         package let snapshots: [RolloutSnapshot]
         package let sightings: [Sighting]
         package let signals: [SignalSighting]
@@ -41,7 +41,7 @@ package struct MorningMaker: Sendable {
         }
     }
 
-    /// A plan that is kept, and the file that it was given as.
+    /// A stored plan, and the path of its manifest.
     package struct Plan: Sendable {
         package let plan: FrozenPlan
         let manifest: String?
@@ -62,7 +62,8 @@ package struct MorningMaker: Sendable {
     private let seen: [VehicleID: WallTime]
     private let signals: [VehicleID: String]
 
-    /// `plans` are by the names of rollouts; `flags` follow the command's name in lines for the shell.
+    /// `plans` are by the names of rollouts; `flags` follow the command's name in lines for the
+    /// shell.
     package init(
         _ ground: Ground,
         plans: [String: Plan],
@@ -78,7 +79,7 @@ package struct MorningMaker: Sendable {
         self.staleDays = staleDays
         self.flags = flags
         var vehicles: [VehicleID: PlannedVehicle] = [:]
-        // The newest rollout that has the vehicle says where it stands.
+        // The newest rollout that contains the vehicle determines its state.
         for snapshot in ground.snapshots {
             for vehicle in plans[snapshot.run?.rollout ?? ""]?.plan.vehicles ?? []
             where vehicles[vehicle.id] == nil {
@@ -130,9 +131,10 @@ package struct MorningMaker: Sendable {
             let isNight = run.wasAtWork(since: since)
             let plan = plans[run.rollout]
             for next in snapshot.nextSteps(manifest: plan?.manifest, plan?.plan, flags: flags) {
-                // Of rollouts that were not at work, only what does not pass by itself.
+                // Of rollouts that were not working, only tasks that do not resolve without a
+                // person.
                 guard isNight || next.step.work <= .answer else { continue }
-                // One vehicle in two rollouts is rescued once.
+                // A vehicle in two rollouts is rescued once.
                 let key = "\(next.step.work.rawValue) \(next.record.vehicle.text)"
                 guard known.insert(key).inserted else { continue }
                 tasks.append(
@@ -196,7 +198,7 @@ package struct MorningMaker: Sendable {
         where ending.outcome.tally == .ok || ending.outcome.tally == .current {
             current[ending.vehicle] = ending.time
         }
-        // What began a moment ago has no history yet.
+        // A rollout that has just begun has no history yet.
         guard let first = ground.snapshots.compactMap(\.firstBegun).min(), first < limit
         else { return [] }
         return vehicles.values.compactMap { vehicle in
@@ -208,7 +210,7 @@ package struct MorningMaker: Sendable {
 }
 
 extension RunRecord {
-    /// Whether it began or ended since then; the clock may have been set in between.
+    /// Whether it began or ended since then; the clock may have been set meanwhile.
     fileprivate func wasAtWork(since: WallTime) -> Bool {
         (end?.time ?? started) >= since || started >= since
     }

@@ -6,8 +6,8 @@ import Reports
 import Threads
 import Wire
 
-/// What is reported without a run: that the targets can be reached, that it is quiet for too long, that a
-/// unit of the service manager has failed.
+/// Notices without a run: a test of the targets, a report that no run took place for too long, and
+/// a report that a unit of the service manager has failed.
 package struct NoticeErrand {
     private let notices: NoticeSender
     private let state: String
@@ -19,7 +19,7 @@ package struct NoticeErrand {
         self.context = context
     }
 
-    /// Sends a notice to each of the named targets, or to all when none is named.
+    /// Sends a test notice to the named targets, or to all when none is named.
     package func test(
         _ targets: [String]
     ) async throws(CommandError) -> (results: [NoticeSender.Result], code: ExitCode) {
@@ -28,10 +28,10 @@ package struct NoticeErrand {
         if let unknown = targets.first(where: { !known.contains($0) }) {
             throw CommandError(
                 .usage,
-                "no list names \(unknown.visible)",
+                "no list contains the target \(unknown.visible)",
                 hint: known.isEmpty
                     ? "write one in \(state)/notify.yaml"
-                    : "there are \(known.joined(separator: ", "))"
+                    : "the targets are \(known.joined(separator: ", "))"
             )
         }
         guard !known.isEmpty else {
@@ -46,7 +46,7 @@ package struct NoticeErrand {
         let notice = NotifyNotice(
             kind: .test,
             host: NoticeSender.host,
-            reason: "this is a test: somebody wants to know whether notices arrive",
+            reason: "this is a test of whether notices arrive",
             time: now,
             localTime: Zone.utc.text(now)
         )
@@ -67,13 +67,13 @@ package struct NoticeErrand {
         return (results, isDone ? .done : .unavailable)
     }
 
-    /// Sends what has not arrived, and that no run was heard of for too long.
+    /// Sends the notices that have not arrived, and a new one when no run took place for too long.
     package func send() async throws(CommandError) -> [NoticeSender.Result] {
         try await lookForSilence()
         return await notices.deliver(within: .seconds(300))
     }
 
-    /// A rollout that has a list which says how long is too long.
+    /// Finds a rollout without runs for longer than its list allows.
     private func lookForSilence() async throws(CommandError) {
         let policy = try notices.policy()
         guard let limit = policy.silentAfter else { return }
@@ -84,7 +84,7 @@ package struct NoticeErrand {
                 try view.lastRollout()
             }
         } catch { throw CommandError(reading: error, in: state) }
-        // A run that is still at work is not silent.
+        // A run that is still working is not silent.
         guard let last, let end = last.end, end.time.duration(to: now) > limit else { return }
         try await post(
             policy.targets.filter { $0.kinds.contains(.silent) }.map {
@@ -99,7 +99,7 @@ package struct NoticeErrand {
         )
     }
 
-    /// Reports that a unit has failed, unless the run itself has done so already.
+    /// Reports that a unit has failed, unless the run itself has already reported it.
     package func failure(of unit: String) async throws(CommandError) -> [NoticeSender.Result] {
         let code = context.variable("MONITOR_EXIT_STATUS").flatMap { Int($0) }
         let invocation =

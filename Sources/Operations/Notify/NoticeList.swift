@@ -5,10 +5,10 @@ import Manifest
 import Reports
 package import Wire
 
-/// The targets of notices, and what became of the notices that were made.
+/// The targets of notices, and the delivery state of the notices.
 package struct NoticeList {
     private let policy: NotifyPolicy
-    /// What has not arrived comes first.
+    /// Notices that have not arrived come first.
     private let entries: [OutboxEntry]
 
     package init(of notices: NoticeSender, in state: String) throws(CommandError) {
@@ -30,7 +30,7 @@ package struct NoticeList {
         isQuiet ? entries.filter { $0.delivered == nil } : entries
     }
 
-    /// For people; with `isQuiet` only what has not arrived.
+    /// Text for people; with `isQuiet` only notices that have not arrived.
     package func text(isQuiet: Bool) -> String {
         let entries = shown(isQuiet)
         var lines: [String] = []
@@ -84,7 +84,7 @@ package struct NoticeList {
         }
     }
 
-    /// For programs; with `isQuiet` only what has not arrived.
+    /// The JSON document for programs; with `isQuiet` only notices that have not arrived.
     package func document(isQuiet: Bool) -> JSONValue {
         let entries = shown(isQuiet)
         return .object([

@@ -8,18 +8,18 @@ import Reports
 import Threads
 import Wire
 
-/// Sends notices of how runs end; radio work never waits for it.
+/// Sends notices about the ends of runs; radio work never waits for it.
 package struct NoticeSender: Sendable {
-    /// What one telling may take.
+    /// The time limit for sending one notice.
     private static let patience = Duration.seconds(10)
-    /// What all of them may take at the end of a run.
+    /// The time limit for all notices at the end of a run.
     static let endPatience = Duration.seconds(30)
-    /// For this long no other process takes the entry.
+    /// For this time, no other process takes the entry.
     private static let claim = Duration.seconds(60)
 
     package let state: String
     package let context: Context
-    /// What a manifest says.
+    /// The policy of a manifest.
     package var own: NotifyPolicy?
 
     package init(state: String, context: Context, own: NotifyPolicy? = nil) {
@@ -28,31 +28,32 @@ package struct NoticeSender: Sendable {
         self.own = own
     }
 
-    /// What became of one telling.
+    /// The result of sending one notice.
     package struct Result: Sendable {
         package let entry: OutboxEntry
-        /// Nil when it arrived.
+        /// Nil when the notice arrived.
         package let failure: String?
         let isGivenUp: Bool
     }
 
-    // MARK: Who is notified
+    // MARK: Targets
 
-    /// All targets that this user may know; a command for notices says which list it may not read.
+    /// All targets that this user may read; the commands for notices also report a list that this
+    /// user may not read.
     package func policy() throws(CommandError) -> NotifyPolicy {
         let found = try lists.find()
         if let unread = found.unread {
-            context.console.note("yardmaster: warning: \(unread); its targets are left out\n")
+            context.console.note("yardmaster: warning: \(unread); its targets are ignored\n")
         }
         return found.policy
     }
 
     private var lists: NotifyLists { NotifyLists(state: state, own: own) }
 
-    /// Whom the end of a run concerns; a list that is not right holds nothing up.
+    /// The notices about the end of a run; an invalid list stops nothing.
     ///
-    /// The machine's list is for real vehicles' sake: a user who may not read it and rehearses loses
-    /// no notice.
+    /// The machine's list is meant for real vehicles: when a user who may not read it does a
+    /// rehearsal, no notice is missing.
     package func wishes(
         run: Int,
         of rollout: String,
@@ -80,7 +81,7 @@ package struct NoticeSender: Sendable {
         }
     }
 
-    /// Identifies a pause; the same pause with more vehicles done has another key.
+    /// Identifies a pause; the same pause after further vehicles has another key.
     private func pause(of rollout: String) -> String? {
         let (now, holder) = (RealTime().wallTime, StateDirectoryHolder.current(state))
         let found = try? JournalReader(directory: state).read { view throws(JournalError) in
@@ -97,9 +98,9 @@ package struct NoticeSender: Sendable {
         return "pause-\(record.began)-\(hold.made.milliseconds)-" + done.joined(separator: "-")
     }
 
-    // MARK: Telling
+    // MARK: Sending
 
-    /// Tells what is due, for at most so long; says what did not arrive.
+    /// Sends notices that are due, within the time limit; returns the results.
     package func deliver(within limit: Duration, only key: String? = nil) async -> [Result] {
         do throws(CommandError) {
             let thread = try ThreadExecutor.working("notify")
@@ -112,7 +113,7 @@ package struct NoticeSender: Sendable {
         }
     }
 
-    /// At the end of a run: what did not arrive is a warning.
+    /// Called at the end of a run: notices that did not arrive are reported as warnings.
     package func deliverAtEnd() async {
         guard let found = try? lists.find(), !found.policy.targets.isEmpty else { return }
         for result in await deliver(within: Self.endPatience) {
@@ -124,7 +125,7 @@ package struct NoticeSender: Sendable {
         }
     }
 
-    /// Blocks while it waits for others, and so has a thread of its own.
+    /// Blocks while it waits for servers and programs, so it has a thread of its own.
     private actor Courier {
         private let notices: NoticeSender
         private nonisolated let executor: ThreadExecutor
@@ -186,7 +187,7 @@ package struct NoticeSender: Sendable {
             if let notice = try await notice(of: entry, journal) {
                 problem = await notices.tell(notice, entry, found(for: entry))
             } else {
-                problem = Problem("what it is about is not in the journal any more", isFinal: true)
+                problem = Problem("its subject is no longer in the journal", isFinal: true)
             }
             let now = RealTime().wallTime
             guard let problem else {
@@ -204,7 +205,7 @@ package struct NoticeSender: Sendable {
             return Result(entry: entry, failure: problem.sentence, isGivenUp: pause == nil)
         }
 
-        /// The words that were found when it was tried first.
+        /// The text that was made at the first attempt.
         private func notice(
             of entry: OutboxEntry,
             _ journal: Journal
@@ -217,7 +218,7 @@ package struct NoticeSender: Sendable {
             return notice
         }
 
-        /// The lists with what the entry's rollout says itself; nil while one of them is not right.
+        /// The lists together with the rollout's own targets; nil while one of them is invalid.
         private func found(for entry: OutboxEntry) -> NotifyLists.Found? {
             let name = entry.rollout ?? ""
             if let known = lists[name] { return known }
@@ -229,10 +230,10 @@ package struct NoticeSender: Sendable {
         }
     }
 
-    /// Why something did not arrive.
+    /// Why a notice did not arrive.
     private struct Problem {
         let sentence: String
-        /// Another attempt would come to the same.
+        /// Another attempt would have the same result.
         let isFinal: Bool
 
         init(_ sentence: String, isFinal: Bool = false) {
@@ -241,7 +242,7 @@ package struct NoticeSender: Sendable {
         }
     }
 
-    /// What the plan that is kept of a rollout says.
+    /// The policy in the stored plan of a rollout.
     private func manifestPolicy(of rollout: String) -> NotifyPolicy? {
         let record = try? JournalReader(directory: state).read { view throws(JournalError) in
             try view.rollout(rollout)
@@ -257,9 +258,9 @@ package struct NoticeSender: Sendable {
     ) async -> Problem? {
         guard let found else { return Problem("a list of targets is not right") }
         guard let target = found.policy.target(entry.target) else {
-            // Somebody who may read that list can still send it.
+            // A user who may read that list can still send it.
             if let unread = found.unread { return Problem("\(unread)") }
-            return Problem("no list names it any more", isFinal: true)
+            return Problem("it is no longer in any list", isFinal: true)
         }
         let id = "\(notice.host)-\(entry.key)-\(entry.target)"
         var secrets = NotifyMessage.Secrets()
@@ -285,7 +286,7 @@ package struct NoticeSender: Sendable {
             return Self.problem(FedProgram(words), input)
         case .web(let path, let headers, let body):
             guard let address = address?.adding(path) else {
-                return Problem("its address is none", isFinal: true)
+                return Problem("its address is not valid", isFinal: true)
             }
             var settings = FetchSettings()
             settings.connectTimeout = .seconds(5)
@@ -308,7 +309,7 @@ package struct NoticeSender: Sendable {
         }
     }
 
-    /// The server's host alone: who knows the address could send to it.
+    /// Only the server's host: a person who knows the address could send to it.
     private static func problem(_ error: DownloadError, at address: WebAddress) -> Problem {
         let isFinal =
             switch error {
@@ -340,14 +341,14 @@ package struct NoticeSender: Sendable {
         case .url(let text): return WebAddress(text, allowsHTTP: true)
         case .secret(let reference):
             let text = String(decoding: try secret(reference, of: target), as: UTF8.self)
-            // What is kept elsewhere was not looked at before.
+            // The content of a reference was not checked before.
             return WebAddress(text)
         }
     }
 
-    // MARK: What is reported
+    // MARK: Content
 
-    /// Made from the journal as it is now.
+    /// Made from the journal in its current state.
     private func notice(of entry: OutboxEntry) -> NotifyNotice? {
         guard let rollout = entry.rollout, let number = entry.run,
             let kind = NotifyKind(rawValue: entry.kind)
@@ -399,7 +400,7 @@ package struct NoticeSender: Sendable {
         )
     }
 
-    /// What this machine calls itself.
+    /// The name of this machine.
     package static var host: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }

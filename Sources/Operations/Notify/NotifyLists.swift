@@ -2,12 +2,12 @@ package import Commands
 package import Manifest
 package import SourceTree
 
-/// The files that name who gets notices, and what a manifest adds to them.
+/// The files that name the targets of notices, and the additions of a manifest.
 package struct NotifyLists: Sendable {
-    /// Of the machine, for all state directories.
+    /// The list of the machine, for all state directories.
     package static let machine = "/etc/yardmaster/notify.yaml"
 
-    /// Targets by name, and the machine's list when this user may not read it.
+    /// Targets by name, and the fault of the machine's list when this user may not read it.
     package struct Found: Sendable {
         package var policy = NotifyPolicy()
         /// Why targets of a list are missing; nil when every list was read.
@@ -31,11 +31,11 @@ package struct NotifyLists: Sendable {
         self.read = read
     }
 
-    /// The machine's list, that of the state directory, and the manifest's; each overrules the one
-    /// before it by name.
+    /// The machine's list, that of the state directory, and the manifest's; a later one overrides
+    /// targets of the same name in an earlier one.
     ///
-    /// The machine's list holds the depot's targets, and not every user may read it. What such a user
-    /// names in the other two gets its notices all the same.
+    /// The machine's list contains the depot's targets, and not every user may read it. The targets
+    /// that such a user names in the other two get their notices nevertheless.
     package func find() throws(CommandError) -> Found {
         var found = Found()
         for path in paths {

@@ -4,11 +4,11 @@ package import Manifest
 import Reports
 import Wire
 
-/// A notice as one way of telling takes it.
+/// A notice in the form that one kind of target takes.
 package enum NotifyMessage: Sendable, Equatable {
-    /// To be given to `sendmail -t -i`.
+    /// Input for `sendmail -t -i`.
     case mail(String)
-    /// Added to the target's address.
+    /// The path is added to the target's address.
     case web(path: String, headers: [Header], body: String)
     case program(input: String)
 
@@ -22,7 +22,7 @@ package enum NotifyMessage: Sendable, Equatable {
         }
     }
 
-    /// What a target needs besides its address.
+    /// The secrets of a target, besides its address.
     package struct Secrets: Sendable {
         package var key: [UInt8]?
         package var token: String?
@@ -30,7 +30,7 @@ package enum NotifyMessage: Sendable, Equatable {
         package init() {}
     }
 
-    /// `id` is the same however often it is tried, so that who gets it twice knows.
+    /// `id` is the same for every attempt, so that a target can recognise duplicates.
     package init(
         _ notice: NotifyNotice,
         to target: NotifyTarget,
@@ -74,7 +74,7 @@ package enum NotifyMessage: Sendable, Equatable {
         }
     }
 
-    /// Standard Webhooks: over `id.timestamp.body`.
+    /// The signature of Standard Webhooks, which covers `id.timestamp.body`.
     package static func signature(
         _ id: String,
         _ timestamp: String,
@@ -97,7 +97,7 @@ package enum NotifyMessage: Sendable, Equatable {
         let lines = stride(from: 0, to: characters.count, by: 76).map { start in
             String(decoding: characters[start..<min(start + 76, characters.count)], as: UTF8.self)
         }
-        // A header has no room for a long sentence.
+        // A header must not contain a long sentence.
         let subject = String(notice.title.ascii.prefix(200))
         return "To: \(address)\nSubject: \(subject)\nMIME-Version: 1.0\n"
             + "Auto-Submitted: auto-generated\nX-Yardmaster-Notice: \(id)\n"
@@ -105,7 +105,7 @@ package enum NotifyMessage: Sendable, Equatable {
             + "Content-Transfer-Encoding: base64\n\n" + lines.joined(separator: "\n") + "\n"
     }
 
-    /// An alert ends by itself, when nothing says for a day that it goes on.
+    /// An alert ends automatically when it is not repeated for a day.
     private static func alert(_ notice: NotifyNotice) -> JSONValue {
         let severity = isBad(notice.kind) ? "warning" : "info"
         return .array([

@@ -3,9 +3,9 @@ package import Manifest
 import Reports
 package import Wire
 
-/// The content of a notice; it stays the same when sending is tried again.
+/// The content of a notice; it does not change when sending is tried again.
 package struct NotifyNotice: Sendable, Equatable {
-    /// Somebody who has to be seen to.
+    /// A vehicle that needs a person.
     package struct Task: Sendable, Equatable {
         package let vehicle: String
         package let work: String
@@ -20,7 +20,7 @@ package struct NotifyNotice: Sendable, Equatable {
         }
     }
 
-    /// More vehicles than this are counted.
+    /// More vehicles than this are only counted.
     package static let mostTasks = 50
 
     package let kind: NotifyKind
@@ -28,17 +28,17 @@ package struct NotifyNotice: Sendable, Equatable {
     package let rollout: String?
     package let run: Int?
     package let exitCode: Int?
-    /// One sentence: why.
+    /// The reason, in one sentence.
     package let reason: String
-    /// Such as `41 ok, 1 failed`; empty where there was no run.
+    /// A text such as `41 ok, 1 failed`; empty without a run.
     package let counts: String
     package let tasks: [Task]
-    /// Vehicles that are not among the tasks for want of room.
+    /// The number of vehicles that are left out of the tasks.
     package let more: Int
-    /// What to do next, as a line for the shell.
+    /// The next command, as a line for the shell.
     package let next: String
     package let time: WallTime
-    /// The same as people read it.
+    /// The same time as text for people.
     package let localTime: String
 
     package init(
@@ -68,8 +68,8 @@ package struct NotifyNotice: Sendable, Equatable {
         self.localTime = localTime
     }
 
-    /// Nothing is left to do after a run that ended well; after a silence there is, however the last
-    /// run ended.
+    /// There is no next command after a run that ended well; after a silence there is one, however
+    /// the last run ended.
     package static func next(
         _ kind: NotifyKind,
         exitCode: Int?,
@@ -81,7 +81,7 @@ package struct NotifyNotice: Sendable, Equatable {
         return Recap.next(exitCode: code ?? 15, rollout: rollout, flags)
     }
 
-    /// What it is called in a list of mails: at most one line.
+    /// The subject line of the notice.
     package var title: String {
         let what = rollout ?? host
         let words =
@@ -90,14 +90,14 @@ package struct NotifyNotice: Sendable, Equatable {
             case .failed: "\(what) has failed"
             case .paused: "\(what) is paused"
             case .needsPerson: "\(what) needs somebody"
-            case .silent: "nothing heard from \(what)"
+            case .silent: "no run of \(what)"
             case .test: "a test from \(host)"
             }
         let rest = counts.isEmpty ? reason : counts
         return "yardmaster: \(words): \(rest)".visible
     }
 
-    /// For people: why, who, and the next command.
+    /// Text for people: the reason, the vehicles, and the next command.
     package var text: String {
         var lines = [reason.visible]
         if !counts.isEmpty { lines.append(counts) }
@@ -118,7 +118,7 @@ package struct NotifyNotice: Sendable, Equatable {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// For programs, by a schema that only grows.
+    /// The JSON document for programs, whose schema only grows.
     package var json: JSONValue {
         .object([
             "schema": 1,
@@ -147,7 +147,7 @@ package struct NotifyNotice: Sendable, Equatable {
         ])
     }
 
-    /// Reads what `json` wrote; nil for anything else.
+    /// Reads the result of `json`; nil for anything else.
     package init?(_ value: JSONValue) {
         guard value["schema"]?.integer == 1,
             let kind = value["type"]?.string.flatMap({ NotifyKind(rawValue: $0) }),

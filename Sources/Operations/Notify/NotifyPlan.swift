@@ -2,13 +2,13 @@ package import Domain
 package import Journal
 package import Manifest
 
-/// Which targets get a notice, and which one.
+/// The targets that get a notice, and its kind.
 package enum NotifyPlan {
-    /// What a run's end is about, the gravest first.
+    /// The kinds of notices about a run's end, the most severe first.
     package static func kinds(exitCode: Int, needsPerson: Bool) -> [NotifyKind] {
         let own: NotifyKind =
             switch exitCode {
-            // What passes by itself is no failure: the next run goes on.
+            // An end that the next run resolves is not a failure.
             case 0, 11, 15, 130, 143: .ended
             case 12: .paused
             default: .failed
@@ -17,8 +17,10 @@ package enum NotifyPlan {
         return needsPerson ? [own, .needsPerson] : [own]
     }
 
-    /// Each target gets a notice of a run once; of runs that find the same `pause` only of the first, but
-    /// for a watchdog, which wants to hear of each.
+    /// Each target gets one notice about a run.
+    ///
+    /// Of several runs with the same `pause`, only the first one is reported, except to watchdogs,
+    /// which get a notice for each run.
     package static func wishes(
         _ policy: NotifyPolicy,
         run: Int,
@@ -39,7 +41,7 @@ package enum NotifyPlan {
         }
     }
 
-    /// After so many attempts, the next one comes so much later; nil when it is given up.
+    /// The pause after this number of attempts; nil when sending is given up.
     package static func pause(
         after attempts: Int,
         made: WallTime,

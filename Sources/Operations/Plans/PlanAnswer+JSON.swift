@@ -7,7 +7,7 @@ import Rollout
 package import Wire
 
 extension PlanAnswer {
-    /// For programs.
+    /// The JSON document for programs.
     package var document: JSONValue {
         .object([
             "schema": 1,

@@ -7,7 +7,7 @@ import Rollout
 import SourceTree
 
 extension PlanAnswer {
-    /// For people.
+    /// The text for people.
     package var text: String {
         var lines = ["rollout \(plan.name), plan \(plan.digest)"]
         if let note = standing { lines.append(note) }
@@ -41,12 +41,12 @@ extension PlanAnswer {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// What the journal has of a rollout of this name.
+    /// The state of a rollout of this name in the journal.
     private var standing: String? {
         guard let record = forecast.rollout else { return nil }
         switch record.hold?.kind {
         case .paused:
-            return "paused: \(record.hold?.reason.visible ?? ""); 'yardmaster resume' lets it go on"
+            return "paused: \(record.hold?.reason.visible ?? ""); 'yardmaster resume' continues it"
         case .aborted where record.plan == plan.digest:
             return
                 "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins again"
@@ -58,8 +58,9 @@ extension PlanAnswer {
         case .running where record.plan == plan.digest:
             return "under way since run \(record.began), in wave \(record.wave + 1)"
         case .running:
-            return "a rollout of this name is under way with the plan \(record.plan), and goes on "
-                + "with that one"
+            return
+                "a rollout of this name is under way with the plan \(record.plan), and continues "
+                + "with that plan"
         }
     }
 
@@ -68,13 +69,13 @@ extension PlanAnswer {
         let count = forecast.rows.count
         let adapters =
             forecast.adapters.isEmpty
-            ? "all adapters that are there (one is assumed)"
+            ? "all available adapters (one is assumed)"
             : forecast.adapters.joined(separator: ", ")
         let measured = forecast.rows.count { $0.ground != .assumed }
         lines.append(
             "\(count) vehicle\(count == 1 ? "" : "s") on \(adapters), "
-                + "\(plan.radio.linksPerAdapter) at once on each; those left in mid-update by an "
-                + "earlier run first, then the strongest signal"
+                + "\(plan.radio.linksPerAdapter) at a time on each; those that an earlier run left "
+                + "in the middle of an update first, then the strongest signal"
         )
         for wave in forecast.waves where forecast.waves.count > 1 {
             lines.append(
@@ -82,10 +83,10 @@ extension PlanAnswer {
             )
         }
         lines.append(
-            "about \(forecast.total.brief) in all, "
+            "about \(forecast.total.brief) in total, "
                 + (measured == 0
-                    ? "by assumed rates"
-                    : "\(measured) of \(count) by rates that were measured")
+                    ? "with assumed rates"
+                    : "\(measured) of \(count) with measured rates")
         )
         if let window = forecast.window { lines.append("window: \(window)") }
         lines += forecast.gates.map { "gate: \($0)" }
@@ -145,7 +146,7 @@ extension PlanAnswer {
 }
 
 extension PlannedImage.Fits {
-    /// As in "family comodule, type 17".
+    /// A text such as "family comodule, type 17".
     fileprivate var words: String {
         var words = ["family \(family.rawValue)"]
         if let type { words.append("type \(type)") }

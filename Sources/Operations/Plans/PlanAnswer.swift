@@ -4,13 +4,14 @@ import Journal
 import Manifest
 import Simulation
 
-/// What a run of a plan would do, found out without a word to any vehicle.
+/// The effect that a run of a plan would have, without contact to any vehicle.
 package struct PlanAnswer {
     let plan: FrozenPlan
     let forecast: PlanForecast
     private let state: String
 
-    /// With `tellsAll`, what this machine lacks for a run is reported; the plan stands all the same.
+    /// With `tellsAll`, faults of this machine that would prevent a run are reported; the plan
+    /// itself is printed in any case.
     package init(
         _ options: PlanOptions,
         _ context: Context,
@@ -43,7 +44,7 @@ package struct PlanAnswer {
         )
         if let fault = knowledge.fault {
             context.console.note(
-                "yardmaster: warning: nothing is known of earlier runs: \(fault)\n"
+                "yardmaster: warning: earlier runs are not known: \(fault)\n"
             )
         }
         self.plan = plan

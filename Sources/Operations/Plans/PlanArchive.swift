@@ -4,7 +4,7 @@ package import Manifest
 import SourceTree
 import Synchronization
 
-/// The files that a plan was made from, the manifest first, each under its absolute path.
+/// The files that a plan was made from, the manifest first, each with its absolute path.
 package struct PlanSources {
     private(set) var files: [(path: String, bytes: [UInt8])] = []
 
@@ -26,11 +26,11 @@ package struct PlanSources {
     }
 }
 
-/// Plans that were read, for a command that lives on: what a digest names never changes.
+/// Plans that were read, for a command that keeps running: the plan of a digest never changes.
 package final class PlanShelf: Sendable {
     private static let most = 2
 
-    /// The one that was asked for last is the last.
+    /// The most recently used one is at the end.
     private let plans = Mutex<[FrozenPlan]>([])
 
     package init() {}
@@ -52,9 +52,10 @@ package final class PlanShelf: Sendable {
     }
 }
 
-/// Frozen plans in the state directory: a rollout goes on as it was begun, whatever is edited.
+/// Frozen plans in the state directory: a rollout continues as it was begun, even when its files
+/// are edited.
 ///
-/// `plans/NAME` holds the sources of the plan that the rollout of that name was begun with.
+/// `plans/NAME` contains the sources of the plan with which the rollout of that name was begun.
 package struct PlanArchive {
     private static let magic = Array("yardmaster-plan 1\n".utf8)
     private static let limit = 64 << 20
@@ -63,7 +64,7 @@ package struct PlanArchive {
 
     package init(state: String) { folder = state + "/plans" }
 
-    /// The rollouts that a plan is kept of.
+    /// The rollouts that have a stored plan.
     package var names: [String] {
         guard let stream = opendir(folder) else { return [] }
         defer { closedir(stream) }
@@ -77,7 +78,7 @@ package struct PlanArchive {
         return names.sorted()
     }
 
-    /// Keeps the sources; returns why that was not possible.
+    /// Stores the sources; returns the error when that fails.
     package func keep(_ sources: PlanSources, for rollout: String) -> String? {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             return Descriptor.text(of: errno)
@@ -91,7 +92,7 @@ package struct PlanArchive {
             .map { Descriptor.text(of: $0) }
     }
 
-    /// The plan that was kept, nil unless it is the one with this digest.
+    /// The stored plan; nil unless it has this digest.
     package func plan(_ digest: SHA256Digest, of rollout: String) -> FrozenPlan? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit),
             let sources = Self.sources(bytes), let main = sources.files.first
@@ -106,7 +107,7 @@ package struct PlanArchive {
         return plan
     }
 
-    /// The manifest that the rollout was begun with, as a path; nil when none is kept.
+    /// The path of the manifest with which the rollout was begun; nil when no plan is stored.
     package func manifest(of rollout: String) -> String? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
             return nil

@@ -7,19 +7,19 @@ import Reports
 package import Rollout
 package import Wire
 
-/// What a run of a plan would do, by the journal and the manifest.
+/// The effect that a run of a plan would have, according to the journal and the manifest.
 package struct PlanForecast {
     /// One vehicle of the plan.
     package struct Row {
         package let vehicle: PlannedVehicle
-        /// Counts from 1.
+        /// Counted from 1.
         package let wave: Int
         package let fate: Fate
         package let took: Duration
         package let ground: Estimate.Ground
     }
 
-    /// What would become of a vehicle, and why.
+    /// The forecast for a vehicle, and the reason.
     package struct Fate {
         package enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
 
@@ -41,7 +41,7 @@ package struct PlanForecast {
     package let total: Duration
     package let window: String?
     package let fitsWindow: Bool?
-    /// The rollout of this name as the journal has it.
+    /// The rollout of this name in the journal.
     package let rollout: RolloutRecord?
 
     package init(
@@ -132,7 +132,7 @@ package struct PlanForecast {
         return stat(file.path, &facts) == 0 ? Int(facts.st_size) : 0
     }
 
-    /// As in "to be skipped: label.hold is yes, required is != yes".
+    /// A text such as "to be skipped: label.hold is yes, required is != yes".
     private static func words(_ problem: Problem, _ otherwise: Otherwise) -> String {
         let fate =
             switch otherwise {
@@ -175,7 +175,7 @@ package struct PlanForecast {
 }
 
 extension PlanForecast {
-    /// What the journal knows.
+    /// The facts in the journal.
     package struct Knowledge {
         package var rollout: RolloutRecord?
         package var records: [VehicleID: ExecutionRecord] = [:]
@@ -183,12 +183,12 @@ extension PlanForecast {
         package var inhibits: [VehicleID: Inhibit] = [:]
         package var depot: Inhibit?
         package var failures: [VehicleID: [FailureCount]] = [:]
-        /// Why it could not be asked.
+        /// Why the journal could not be read.
         package var fault: JournalError?
 
         package init() {}
 
-        /// Nothing is known where there is no journal that can be read.
+        /// Without a readable journal, all facts are empty.
         package init(state: String, rollout: String, at now: WallTime) {
             do throws(JournalError) {
                 self = try JournalReader(directory: state).read { view throws(JournalError) in
@@ -216,7 +216,7 @@ extension PlanForecast {
             }
         }
 
-        /// Bytes that a module in mid-update still lacks.
+        /// The bytes that a module in the middle of an update still lacks.
         package func left(of vehicle: VehicleID) -> Int {
             guard let record = records[vehicle], let total = record.totalBytes else { return 0 }
             return max(0, total.bytes - (record.acknowledged?.bytes ?? 0))
@@ -243,11 +243,11 @@ extension PlanForecast {
                 )
             }
             guard let record = records[vehicle.id], record.serial == vehicle.serial else {
-                return Fate(kind: .work, reason: "not seen by this rollout yet")
+                return Fate(kind: .work, reason: "not seen by this rollout so far")
             }
             if record.inBootloader || (record.end == nil && record.image != nil) {
                 let done = record.acknowledged.map { " at \($0)" } ?? ""
-                return Fate(kind: .resume, reason: "left in mid-update\(done): first")
+                return Fate(kind: .resume, reason: "in the middle of an update\(done): first")
             }
             if let version = record.versionAfter, !images.isEmpty,
                 images.allSatisfy({ $0.version == version })

@@ -1,6 +1,6 @@
 package import Commands
 
-/// What `plan` was asked for.
+/// The options of `plan`.
 package struct PlanOptions: Sendable {
     package let manifest: String
     package let state: String

@@ -1,7 +1,7 @@
 import Domain
 import Glibc
 
-/// A program that is asked for a line and does not get long for it.
+/// A program that must print a line within a short time.
 package struct BriefProgram {
     package enum Output: Equatable {
         case text(String)
@@ -15,7 +15,7 @@ package struct BriefProgram {
 
     package init(_ words: [String]) { self.words = words }
 
-    /// What it prints, the first 4 KiB of it.
+    /// Its output, up to 4 KiB.
     package func output(within limit: Duration) -> Output {
         guard case .success(let ends) = ChildProgram.pipe() else { return .absent }
         defer { close(ends.out) }

@@ -3,24 +3,24 @@ import Glibc
 package import Manifest
 package import Rollout
 
-/// A program of the operator's that is asked whether it may go on: between two waves, or before a
+/// The operator's program that decides whether the run may continue: between two waves, or before a
 /// vehicle keeps its new image.
 package struct CheckProgram: Sendable {
     package enum Answer: Sendable, Equatable {
         case yes
-        /// It ended with 75: it cannot be judged yet.
+        /// It ended with 75: a decision is not possible yet.
         case later(String)
         case no(String)
         /// It was ended because the run ends.
         case cut(String)
     }
 
-    /// By `sysexits.h`: a failure that passes.
+    /// EX_TEMPFAIL of `sysexits.h`: a temporary failure.
     private static let laterCode = 75
 
     private let words: [String]
     private let timeout: Duration
-    /// What it finds in its environment, beside what it needs to run at all.
+    /// The variables in its environment, in addition to those that every program needs.
     private let variables: [String]
 
     package init(_ between: BetweenWaves, rollout: String, wave: Int) {
@@ -39,9 +39,10 @@ package struct CheckProgram: Sendable {
         ]
     }
 
-    /// Whether it may go on; blocks until the program has ended, or is ended because the run is.
+    /// Runs the program and returns its decision; blocks until the program has ended, or is ended
+    /// because the run ends.
     ///
-    /// Run without a shell; what it prints goes to standard error.
+    /// It is run without a shell; its output goes to standard error.
     package func run(unless isOver: () -> Bool = { false }) -> Answer {
         guard let program = words.first else { return .yes }
         let child: ChildProgram
@@ -71,7 +72,7 @@ package struct CheckProgram: Sendable {
 }
 
 extension CheckProgram.Answer {
-    /// Why the rollout may not go on; nil when it may.
+    /// Why the rollout may not continue; nil when it may.
     package var objection: String? {
         switch self {
         case .yes: nil

@@ -1,6 +1,6 @@
 package import Threads
 
-/// Waits for check programs on a thread of its own, so that adapters and requests are looked after
+/// Waits for check programs on a thread of its own, so that adapters and requests are handled
 /// meanwhile.
 package actor CheckRunner {
     private nonisolated let executor: ThreadExecutor
@@ -18,6 +18,6 @@ package actor CheckRunner {
         program.run { isOver() || Task.isCancelled }
     }
 
-    /// The same for other work that blocks.
+    /// The same for other blocking work.
     package func wait<R: Sendable>(for work: @Sendable () -> R) -> R { work() }
 }

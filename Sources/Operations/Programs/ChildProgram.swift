@@ -2,19 +2,19 @@ package import CLinux
 package import Domain
 import Glibc
 
-/// A program of others that we have started.
+/// An external program that we started.
 ///
-/// It runs without a shell, as the head of a group of its own, with no signal held back or ignored, and of
-/// our descriptors it has those alone that it is given.
+/// It runs without a shell, as the leader of its own process group, with no signal blocked or
+/// ignored, and with only the descriptors that it is given.
 package struct ChildProgram {
-    /// What it has for one of its descriptors.
+    /// The stream for one of its descriptors.
     package enum Stream {
         case descriptor(CInt)
         /// `/dev/null`.
         case nothing
     }
 
-    /// Why there is none.
+    /// Why the program was not started.
     package enum Fault: Error {
         case noPipe(CInt)
         case notStarted(CInt)
@@ -29,20 +29,20 @@ package struct ChildProgram {
     package enum End: Equatable {
         case code(Int)
         case signal(Int)
-        /// It took too long, and was ended.
+        /// It took too long and was ended.
         case late
-        /// It was ended because it is needed no more.
+        /// It was ended because its result is no longer needed.
         case cut
     }
 
-    /// How long a program may run before it is asked whether it still has to.
+    /// How often we check whether a program may still run.
     private static let patience = Duration.milliseconds(250)
 
     private let process: pid_t
-    /// The other end is kept open by the program alone: it closes when the program ends, however it does.
+    /// Only the program keeps the other end open: it closes when the program ends in any way.
     private let lifeline: CInt
 
-    /// What a program needs of our environment to run at all.
+    /// The variables of our environment that every program needs.
     package static var plainEnvironment: [String] {
         ["PATH", "HOME", "LANG", "LC_ALL", "TZ"].compactMap { (name: String) in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
@@ -69,7 +69,7 @@ package struct ChildProgram {
         }
     }
 
-    /// Blocks until it has ended, or has to.
+    /// Blocks until the program has ended or must be ended.
     package func end(before deadline: Moment, unless isOver: () -> Bool = { false }) -> End {
         defer { close(lifeline) }
         let early = wait(until: deadline, unless: isOver)
@@ -79,7 +79,7 @@ package struct ChildProgram {
         return signal != 0 ? .signal(Int(signal)) : .code(Int((status >> 8) & 0xFF))
     }
 
-    /// Nil when it has ended by itself.
+    /// Nil when the program has ended.
     private func wait(until deadline: Moment, unless isOver: () -> Bool) -> End? {
         while true {
             if Self.waits(for: lifeline, Int16(POLLIN), until: deadline) { return nil }
@@ -88,17 +88,17 @@ package struct ChildProgram {
         }
     }
 
-    /// Whether a descriptor is ready, after a wait for it that is never long.
+    /// Whether a descriptor is ready, after a short wait.
     private static func waits(for descriptor: CInt, _ way: Int16, until deadline: Moment) -> Bool {
         var entry = pollfd(fd: descriptor, events: way, revents: 0)
         let left = min(patience, max(.zero, RealTime().now.duration(to: deadline)))
-        // Rounded up: a wait of nothing would spin through the last millisecond.
+        // Rounded up: a wait of zero would loop during the last millisecond.
         return poll(&entry, 1, CInt(clamping: (left.nanoseconds + 999_999) / 1_000_000)) > 0
     }
 
     // MARK: Pipes
 
-    /// Its ends are open in no program but those that are given one.
+    /// Its ends are open only in programs that are given one.
     package static func pipe() -> Result<(out: CInt, into: CInt), Fault> {
         var ends: [CInt] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { return .failure(.noPipe(errno)) }
@@ -106,7 +106,8 @@ package struct ChildProgram {
         return .success((ends[0], ends[1]))
     }
 
-    /// All that a program prints, or one byte more than is wanted; nil when its end did not come in time.
+    /// All output of a program, or one byte more than the limit; nil when the output did not end in
+    /// time.
     package static func read(
         _ descriptor: CInt,
         most: Int,
@@ -128,7 +129,8 @@ package struct ChildProgram {
         return bytes
     }
 
-    /// As much as a program takes: one that reads nothing is not waited for longer than the rest.
+    /// Writes as much as the program reads; it does not wait longer than until the deadline for one
+    /// that reads nothing.
     package static func feed(_ bytes: [UInt8], to descriptor: CInt, until deadline: Moment) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         var rest = bytes[...]
@@ -146,7 +148,8 @@ package struct ChildProgram {
 
     // MARK: Processes
 
-    /// The program alone, for callers that see its end in another way; nil is all of our environment.
+    /// Only starts the program, for callers that notice its end in another way; nil passes our
+    /// whole environment.
     package static func spawn(
         _ words: [String],
         _ streams: [(CInt, Stream)],
@@ -169,7 +172,7 @@ package struct ChildProgram {
             &attributes,
             Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
         )
-        // Our threads take no signals, and we ignore a closed pipe: the program is not to.
+        // Our threads block signals, and we ignore closed pipes: the program must not.
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -193,7 +196,7 @@ package struct ChildProgram {
         return code == 0 ? .success(process) : .failure(.notStarted(code))
     }
 
-    /// Ends the whole group: what the program has started ends with it.
+    /// Ends the whole process group, including programs that this one has started.
     @discardableResult
     package static func end(_ process: pid_t) -> CInt {
         kill(-process, SIGKILL)

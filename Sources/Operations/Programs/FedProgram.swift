@@ -1,7 +1,7 @@
 import Domain
 import Glibc
 
-/// A program that is given a text on its standard input and does not get long for it.
+/// A program that gets a text on its standard input and must end within a short time.
 package struct FedProgram {
     package enum Result: Equatable {
         case ended(Int)
@@ -15,7 +15,7 @@ package struct FedProgram {
 
     package init(_ words: [String]) { self.words = words }
 
-    /// Runs it without a shell and blocks until it has ended; what it prints goes nowhere.
+    /// Runs it without a shell and blocks until it has ended; its output is discarded.
     package func run(_ input: String, within limit: Duration) -> Result {
         guard let program = words.first else { return .absent("no program is named") }
         let ends: (out: CInt, into: CInt)

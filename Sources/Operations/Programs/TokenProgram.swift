@@ -1,18 +1,18 @@
 import Domain
 import Glibc
 
-/// A program of the operator's that hands out a token: what it prints is the token.
+/// The operator's program that issues a token: its output is the token.
 package struct TokenProgram {
     package enum Output {
         case token([UInt8])
-        /// Nothing that it printed is in the sentence.
+        /// The sentence contains no part of its output.
         case none(String)
     }
 
     private let words: [String]
     private let variables: [String]
 
-    /// `variables` are what it finds in its environment, beside what it needs to run at all.
+    /// `variables` are in its environment, in addition to those that every program needs.
     package init(_ words: [String], with variables: [String]) {
         self.words = words
         self.variables = variables
@@ -31,7 +31,7 @@ package struct TokenProgram {
         case .failure(let fault): return .none("no pipe: \(fault.cause)")
         }
         defer { close(ends.out) }
-        // What it says besides goes nowhere: it might be the token, or what it was had with.
+        // Its error output is discarded: it could contain the token, or the credentials for it.
         let begun = ChildProgram.begin(
             words,
             [
@@ -55,10 +55,10 @@ package struct TokenProgram {
         case .cut: return .none(cut)
         case .signal(let number): return .none("\(program) was ended by signal \(number)")
         case .code(0):
-            // What it has started and left behind may hold its output open.
+            // A program that it started and left running may keep its output open.
             guard let bytes else { return .none(isOver() ? cut : late) }
             return bytes.count > most
-                ? .none("\(program) printed more than any token has") : .token(bytes)
+                ? .none("\(program) printed more bytes than a token has") : .token(bytes)
         case .code(let code): return .none("\(program) ended with \(code)")
         }
     }

@@ -1,11 +1,11 @@
 package import Domain
 package import Wire
 
-/// Where an image came from, and who stood behind it when it was judged here.
+/// The origin of an image, and the signers that vouched for it when it was verified here.
 ///
-/// It is a record for people, kept in the store: nothing is trusted because of what it says.
+/// It is a record for people, kept in the store: no trust depends on it.
 package struct ImageProvenance: Sendable, Equatable {
-    /// Where its bytes came from.
+    /// The origin of its bytes.
     package struct Arrival: Sendable, Equatable {
         package let origin: String
         package let time: WallTime
@@ -16,15 +16,15 @@ package struct ImageProvenance: Sendable, Equatable {
         }
     }
 
-    /// Who stood behind it, when that was first seen.
+    /// A signer that vouched for it, and when that was first verified.
     package struct Voucher: Sendable, Equatable {
         /// `digest`, `signature` or `tuf`.
         package let level: String
-        /// The key as minisign writes it, or the repository's name in the manifest.
+        /// The key in minisign's form, or the repository's name in the manifest.
         package let signer: String?
         /// The role of the repository that lists it.
         package let role: String?
-        /// What the signer said of it, as far as people read it.
+        /// The signer's comment about it, for people.
         package let comment: String?
         package let time: WallTime
 
@@ -47,7 +47,7 @@ package struct ImageProvenance: Sendable, Equatable {
                 && comment == other.comment
         }
 
-        /// As in "signed by the key RW…, first seen 2026-11-22", or without the time.
+        /// A text such as "signed by the key RW…, first seen 2026-11-22", or without the time.
         fileprivate func words(withTime: Bool) -> String {
             var text =
                 switch level {
@@ -60,7 +60,7 @@ package struct ImageProvenance: Sendable, Equatable {
         }
     }
 
-    /// What is kept beside it and says something of it.
+    /// A document that is kept beside it.
     package struct Document: Sendable, Equatable {
         package enum Kind: String, Sendable {
             case bill = "sbom"
@@ -68,13 +68,13 @@ package struct ImageProvenance: Sendable, Equatable {
         }
 
         package let kind: Kind
-        /// What it is, for people.
+        /// The title of the document, for people.
         package let title: String
-        /// The fingerprint of the key that signed it; nil when nobody had to.
+        /// The fingerprint of the key that signed it; nil when no key is required.
         package let signer: String?
         /// Whether the manifest pins its bytes.
         package let isPinned: Bool
-        /// Where it came from.
+        /// The origin of the document.
         package let origin: String
         package let time: WallTime
 
@@ -99,7 +99,7 @@ package struct ImageProvenance: Sendable, Equatable {
                 && isPinned == other.isPinned && origin == other.origin
         }
 
-        /// As in "attestation: https://slsa.dev/provenance/v1, signed by the key 12…".
+        /// A text such as "attestation: https://slsa.dev/provenance/v1, signed by the key 12…".
         fileprivate func words(withTime: Bool) -> String {
             var text = kind == .bill ? "bill of materials: \(title)" : "attestation: \(title)"
             switch (kind, signer, isPinned) {
@@ -151,7 +151,7 @@ package struct ImageProvenance: Sendable, Equatable {
 
     package init() {}
 
-    /// What is kept of an image; nothing when that cannot be read.
+    /// Reads the stored facts; empty when they cannot be read.
     package init(record: [UInt8]?) {
         guard let record, let document = try? JSONValue(json: record),
             document["form"]?.integer == 1
@@ -176,14 +176,14 @@ package struct ImageProvenance: Sendable, Equatable {
         documents = (document["documents"]?.array ?? []).compactMap { Document($0) }
     }
 
-    /// What is beside it now; what was known already keeps its time.
+    /// Replaces the documents; those that were already known keep their time.
     package mutating func note(_ found: [Document]) {
         documents = found.prefix(Self.most).map { document in
             documents.first { $0.isSame(as: document) } ?? document
         }
     }
 
-    /// Adds what was learned; what was known already keeps its time.
+    /// Adds new facts; those that were already known keep their time.
     package mutating func note(_ arrival: Arrival?, _ voucher: Voucher) {
         if let arrival { self.arrival = arrival }
         guard !vouchers.contains(where: { $0.isSame(as: voucher) }) else { return }
@@ -191,7 +191,7 @@ package struct ImageProvenance: Sendable, Equatable {
         vouchers = vouchers.suffix(Self.most)
     }
 
-    /// The same for the store, which keeps it as one line.
+    /// The record for the store, which keeps it as one line.
     package var record: [UInt8] {
         JSONValue.object([
             "form": 1,
@@ -212,10 +212,10 @@ package struct ImageProvenance: Sendable, Equatable {
         ]).bytes
     }
 
-    /// A sentence for each thing that is known.
+    /// One sentence for each known fact.
     package var words: [String] { words(withTimes: true) }
 
-    /// The times can be left out, for what must be the same whenever it is done.
+    /// The times can be left out, for output that must be reproducible.
     package func words(withTimes: Bool) -> [String] {
         let came = arrival.map {
             "came from \($0.origin.visible)" + (withTimes ? ", \($0.time)" : "")
@@ -224,7 +224,7 @@ package struct ImageProvenance: Sendable, Equatable {
             + documents.map { $0.words(withTime: withTimes) }
     }
 
-    /// The same for a program.
+    /// The JSON document for programs.
     package var document: JSONValue {
         .object([
             "origin": arrival.map { .string($0.origin) },

@@ -3,11 +3,11 @@ package import Manifest
 import Synchronization
 package import Trust
 
-/// Judges by what a bundle holds and this depot trusts.
+/// Verifies with the content of a bundle and with what this depot trusts.
 package struct BundleSupply: TrustSupply {
     package let bundle: BundleFile
     package let state: String
-    /// Whether what is verified is kept; a mere look keeps nothing.
+    /// Whether verified documents are kept; nothing is kept when a bundle is only checked.
     package let keeps: Bool
 
     package init(bundle: BundleFile, state: String, keeps: Bool) {
@@ -21,7 +21,7 @@ package struct BundleSupply: TrustSupply {
     package var bringsKeys: Bool { !bundle.signers.isEmpty }
     package var prefersKept: Bool { false }
 
-    /// A bundle holds what it is judged by.
+    /// A bundle contains its own signatures, so no kept one is used.
     package func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? { nil }
 
     package func keep(
@@ -52,7 +52,7 @@ package struct BundleSupply: TrustSupply {
         try KeptAttachments(state: state).keep(bytes, as: attachment, of: image)
     }
 
-    /// Only what this depot trusted before: a bundle cannot vouch for itself.
+    /// Uses only what this depot trusted before: a bundle cannot vouch for itself.
     package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         let path = state + "/trust/" + (repository?.folder ?? "signatures")
         do throws(StorageError) {
@@ -120,7 +120,7 @@ package struct BundleDocuments: MetadataSource {
     }
 }
 
-/// Judges as the network does and remembers what it took for that.
+/// Verifies like `NetworkSupply`, and records the documents that were used.
 package struct RecordingSupply: TrustSupply {
     package let network: NetworkSupply
     package let record = Record()
@@ -172,7 +172,7 @@ package struct RecordingSupply: TrustSupply {
         record.keep(attachment.part(of: image), bytes)
     }
 
-    /// Root alone, so that everything else is asked for.
+    /// Contains only root, so that all other documents are fetched.
     package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         guard let repository else { return TrustPlace(files: MemoryFiles()) }
         let files = try network.place(of: repository)
@@ -201,7 +201,7 @@ package struct RecordingSupply: TrustSupply {
         try await network.signature(of: image, at: source)
     }
 
-    /// The roots before the one trusted here: another depot may know only an older one.
+    /// Records the roots before the one trusted here: another depot may only know an older one.
     package func recordRoots(of repository: PlannedRepository, upTo version: Int64) async {
         let documents = documents(of: repository)
         guard version >= 1 else { return }
@@ -224,7 +224,7 @@ package struct RecordingSupply: TrustSupply {
 }
 
 extension Attachment {
-    /// The name of a bundle's part that holds it.
+    /// The name of the bundle's part with this document.
     fileprivate func part(of image: PlannedImage) -> String {
         "attachments/\(image.name)/\(fileName)"
     }

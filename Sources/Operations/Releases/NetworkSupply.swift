@@ -4,11 +4,11 @@ package import Images
 package import Manifest
 package import Trust
 
-/// Judges by what the state directory keeps and the network gives.
+/// Verifies with documents from the state directory and from the network.
 package struct NetworkSupply: TrustSupply {
     package let state: String
     package let downloads: any Downloads
-    /// A run at night takes what the evening brought.
+    /// Whether kept documents are used first, as in a run at night after an evening's fetch.
     package var prefersKept = false
 
     package init(state: String, downloads: any Downloads, prefersKept: Bool = false) {
@@ -18,14 +18,14 @@ package struct NetworkSupply: TrustSupply {
     }
 
     package var isOffline: Bool { false }
-    /// A manifest of this machine says whom to trust.
+    /// A manifest of this machine decides whom to trust.
     package var bringsKeys: Bool { true }
 
     package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         try Self.place(of: repository, state: state)
     }
 
-    /// The folder of a repository in a state directory, with a root in it.
+    /// The folder of a repository in a state directory, which contains a root.
     package static func place(
         of repository: PlannedRepository?,
         state: String
@@ -115,7 +115,7 @@ package struct NetworkSupply: TrustSupply {
     }
 }
 
-/// Signatures that were right, in the store beside the images that they are over.
+/// Verified signatures, kept in the store beside the images that they cover.
 package struct KeptSignatures {
     private let companions: ImageCompanions
 
@@ -140,7 +140,7 @@ package struct KeptSignatures {
     }
 }
 
-/// Documents that were right, in the store beside the images that they are about.
+/// Verified documents, kept in the store beside the images that they concern.
 package struct KeptAttachments {
     private let companions: ImageCompanions
 

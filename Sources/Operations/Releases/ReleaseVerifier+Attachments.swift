@@ -5,9 +5,10 @@ package import Manifest
 import Signatures
 import Trust
 
-/// What is beside an image: its bill of materials, and what others say of it.
+/// The documents beside an image: its bill of materials and attestations.
 extension ReleaseVerifier {
-    /// Judges the documents beside all images; nothing is kept of a key before all of them are right.
+    /// Verifies the documents beside all images; keys are stored only after all documents are
+    /// verified.
     package func judgeAttachments(
         _ verdicts: inout [TrustVerdict],
         _ accounts: [Account]
@@ -44,7 +45,7 @@ extension ReleaseVerifier {
         }
     }
 
-    /// All keys are in one place, which is held once.
+    /// All keys are in one folder, which is locked once.
     private func book(_ accounts: [Account]) throws(CommandError) -> AttesterBook<TrustPlace> {
         for account in accounts {
             if case .key = account.owner { return AttesterBook(account.store) }
@@ -80,7 +81,7 @@ extension ReleaseVerifier {
         )
     }
 
-    /// A key that is named and cannot be read never means that no key is needed.
+    /// A key that is named but cannot be read never means that no key is required.
     private func key(
         of attachment: Attachment,
         _ image: PlannedImage
@@ -137,7 +138,7 @@ extension ReleaseVerifier {
         )
     }
 
-    /// What a file says, once it is right.
+    /// The content of a file, after it was verified.
     private func documents(
         _ attachment: Attachment,
         _ image: PlannedImage,
@@ -183,7 +184,7 @@ extension ReleaseVerifier {
                 .trust,
                 "\(attachment.words) of the image \(image.name) cannot be used",
                 because: ["\(attachment.source): \(error)"],
-                hint: "it is asked for at \(attachment.place); have the right one put there, or "
+                hint: "it is named at \(attachment.place); provide the right one there, or "
                     + "remove it from the manifest"
             )
         }
@@ -198,7 +199,7 @@ extension Attachment {
         }
     }
 
-    /// The largest that is read of its kind.
+    /// The largest size of its kind that is read.
     package var limit: Int64 {
         switch kind {
         case .bill: BillOfMaterials.longest

@@ -4,7 +4,7 @@ import Images
 package import Manifest
 
 extension ReleaseVerifier where Supply == NetworkSupply {
-    /// Judges images that are in the store, by documents of the network.
+    /// Verifies images that are in the store, with documents from the network.
     package static func judge(
         _ images: [FetchedImage],
         of plan: FrozenPlan,
@@ -42,7 +42,7 @@ extension ReleaseVerifier where Supply == NetworkSupply {
         return verdicts
     }
 
-    /// The same for commands that only want to know why not.
+    /// The same for commands that only need the reason of a refusal.
     package static func verdicts(
         _ images: [FetchedImage],
         of plan: FrozenPlan,
@@ -56,9 +56,9 @@ extension ReleaseVerifier where Supply == NetworkSupply {
 }
 
 extension [TrustVerdict] {
-    /// Writes down where each image came from, if it came just now, and who stood behind it.
+    /// Records the origin of each image that was just fetched, and the signers that vouched for it.
     ///
-    /// That is for people to read: a night's work does not end because it cannot be written.
+    /// The record is for people: a night's work does not end because it cannot be written.
     package func note(_ images: [(digest: SHA256Digest, origin: String?)], state: String) {
         let now = RealTime().wallTime
         let judged = Array<_>(zip(images, self))

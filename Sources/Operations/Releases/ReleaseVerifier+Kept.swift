@@ -1,13 +1,14 @@
 package import Commands
 package import Trust
 
-/// Files that come with an image and are kept with it once they were right: signatures, bills of
-/// materials, attestations.
+/// Files that belong to an image and are kept with it after they were verified: signatures, bills
+/// of materials, attestations.
 extension ReleaseVerifier {
-    /// What such a file says: the kept one where that comes first, else the one that is fetched.
+    /// The content of such a file: the kept one when it has precedence, else the one that is
+    /// fetched.
     ///
-    /// `holds` says whether the kept verdict still counts. Where the network is missing, what was
-    /// right with one is right without.
+    /// `holds` decides whether the kept content still counts. Without the network, a kept file that
+    /// was verified before is used.
     package func meaning<Meaning>(
         kept: [UInt8]?,
         holds: (Meaning) -> Bool,

@@ -3,9 +3,9 @@ package import Domain
 package import Manifest
 package import Trust
 
-/// Why the images of a plan may not be used, and which of them it was that is refused.
+/// Why the images of a plan may not be used, and the image that is refused.
 package struct TrustRefusal: Error {
-    /// Nil when it is not about one image.
+    /// Nil when it does not concern one image.
     package let image: String?
     package let error: CommandError
 
@@ -15,9 +15,9 @@ package struct TrustRefusal: Error {
     }
 }
 
-/// Judges the images of a plan: who stands behind each, and whether it may be used for that.
+/// Verifies the images of a plan: who vouches for each one, and whether it may be used as planned.
 ///
-/// Nothing is noted as trusted before all of them are.
+/// Nothing is recorded as trusted before all images are verified.
 package struct ReleaseVerifier<Supply: TrustSupply> {
     package let plan: FrozenPlan
     package let supply: Supply
@@ -30,7 +30,7 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
         self.now = now
     }
 
-    /// The bytes of each image are those that its digest pins; `bytes` gives them.
+    /// Verifies all images; `bytes` returns the bytes of an image, which match its pinned digest.
     package func judge(
         _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
     ) async throws(TrustRefusal) -> [TrustVerdict] {
@@ -48,7 +48,7 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
         return verdicts
     }
 
-    /// The same for commands that only want to know why not.
+    /// The same for commands that only need the reason of a refusal.
     package func verdicts(
         _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
     ) async throws(CommandError) -> [TrustVerdict] {
@@ -100,7 +100,7 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
         }
     }
 
-    /// What is known of a repository, or of a single key.
+    /// The facts about a repository, or about a single key.
     package struct Account {
         package enum Owner: Equatable {
             case repository(String)
@@ -109,7 +109,7 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
 
         package let owner: Owner
         package let store: TrustStore<TrustPlace>
-        /// Whether there is a record already.
+        /// Whether a record exists.
         package let isKnown: Bool
         package var ledger: ReleaseLedger
         package let before: ReleaseLedger
@@ -123,7 +123,7 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
                 switch owner {
                 case .repository where ledger != before:
                     try store.replace(Self.ledgerName, with: ledger.bytes)
-                // A key is known from the first image on that was trusted by it.
+                // A key is known after the first image that was trusted by it.
                 case .key(let key) where ledger != before || !isKnown:
                     try KeyBook(store).keep(ledger, of: key)
                 case .repository, .key: break
@@ -173,7 +173,7 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
     ) throws(CommandError) -> Int {
         let owner = Account.Owner.key(key)
         if let known = accounts.firstIndex(where: { $0.owner == owner }) { return known }
-        // All keys are in one place, which is held once.
+        // All keys are in one folder, which is locked once.
         let others = accounts.first { if case .key = $0.owner { true } else { false } }
         let store: TrustStore<TrustPlace>
         if let others {
@@ -213,8 +213,8 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
                 .trust,
                 "no image can be trusted",
                 because: [PolicyRefusal.noLedger(Account.ledgerName).description],
-                hint: "bring the state directory back from a copy, or begin the record from the "
-                    + "start with 'yardmaster trust reset'"
+                hint: "restore the state directory from a copy, or begin an empty "
+                    + "record with 'yardmaster trust reset'"
             )
         }
         accounts.append(
@@ -241,7 +241,8 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
             digest: image.digest
         )
         do throws(PolicyRefusal) {
-            // Against what was trusted before this plan: its own images do not bar each other.
+            // Compared with what was trusted before this plan: its own images do not exclude each
+            // other.
             try statement.check(claim, lists: lists, ledger: account.before, now: now, grace: grace)
         } catch { throw Self.refusal(image, error) }
         account.ledger.note(claim, statement)
@@ -278,7 +279,7 @@ extension ReleaseVerifier {
         )
     }
 
-    /// What a signature says of an image, once it is right.
+    /// The statement of a signature, after it was verified.
     private func statement(
         _ image: PlannedImage,
         _ key: MinisignKey,
@@ -296,7 +297,7 @@ extension ReleaseVerifier {
         } catch { throw Self.refusal(image, .notUnderstood(error)) }
     }
 
-    /// A key that is named and cannot be read never means that no key is needed.
+    /// A key that is named but cannot be read never means that no key is required.
     private func key(
         _ reference: KeyReference,
         _ image: PlannedImage
@@ -332,7 +333,7 @@ extension ReleaseVerifier {
 // MARK: Repositories
 
 extension ReleaseVerifier {
-    /// The account of a repository whose documents are up to date, or as the grace allows.
+    /// The account of a repository, with documents that are up to date, or that the grace allows.
     private func opened(
         _ repository: PlannedRepository,
         _ accounts: inout [Account]

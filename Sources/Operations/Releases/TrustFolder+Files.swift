@@ -2,7 +2,7 @@ import Glibc
 package import Trust
 
 extension TrustFolder {
-    /// The folder for this process alone.
+    /// The folder, locked for this process.
     package static func held(_ path: String) throws(TrustError) -> TrustFolder {
         do throws(StorageError) {
             return try TrustFolder(path)
@@ -15,7 +15,7 @@ extension TrustFolder {
         } catch { throw .storage(error) }
     }
 
-    /// A small file anywhere, links followed.
+    /// A small file at any path; links are followed.
     package static func contents(of path: String, limit: Int64) throws(TrustError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .storage(StorageError(.read, path, code: errno)) }

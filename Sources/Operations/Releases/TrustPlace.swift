@@ -3,13 +3,14 @@ package import Manifest
 package import Trust
 
 extension PlannedRepository {
-    /// Its folder among the trusted documents: its own, so that no repository's name can be another's.
+    /// Its folder among the trusted documents, with a prefix, so that no name of a repository
+    /// conflicts with another folder.
     package var folder: String { Self.folder(of: name) }
 
     package static func folder(of name: String) -> String { "repository-\(name)" }
 }
 
-/// A place of trusted documents, on a disk or in memory.
+/// A place for trusted documents, on disk or in memory.
 package struct TrustPlace: TrustFiles {
     package let files: any TrustFiles
 
@@ -38,7 +39,7 @@ package struct TrustPlace: TrustFiles {
     package func names() throws(StorageError) -> [String] { try files.names() }
 }
 
-/// Documents of a repository, wherever they come from.
+/// Documents of a repository, from any source.
 package struct AnyDocuments: MetadataSource {
     package let source: any MetadataSource
 
@@ -47,11 +48,11 @@ package struct AnyDocuments: MetadataSource {
     }
 }
 
-/// What an image is judged by: kept documents, new ones, and the image itself.
+/// The inputs for verifying an image: kept documents, new ones, and the image itself.
 package protocol TrustSupply {
-    /// Documents that were verified before, and where new ones are kept.
+    /// The place of documents that were verified before, where new ones are stored, too.
     ///
-    /// `repository` is nil for what belongs to signatures by single keys.
+    /// `repository` is nil for the documents of single keys.
     func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace
 
     func documents(of repository: PlannedRepository) -> AnyDocuments
@@ -60,22 +61,22 @@ package protocol TrustSupply {
     func signature(of image: PlannedImage, at source: ImageSource) async throws(SourceError)
         -> [UInt8]
 
-    /// A public key that the manifest names by its file.
+    /// A public key in a file that the manifest names.
     func key(_ file: FileReference) throws(TrustError) -> [UInt8]
 
-    /// Whether documents that expired are taken within their grace.
+    /// Whether expired documents are accepted within their grace period.
     var isOffline: Bool { get }
 
     /// Whether a key counts that this depot did not know before.
     var bringsKeys: Bool { get }
 
-    /// Whether a signature that is kept is used before another is asked for.
+    /// Whether a kept signature is used before another one is fetched.
     var prefersKept: Bool { get }
 
-    /// A signature that was right before and was kept with its image.
+    /// A signature that was verified before and kept with its image.
     func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]?
 
-    /// Keeps a signature that is right with its image.
+    /// Keeps a verified signature with its image.
     func keep(
         signature: [UInt8],
         of image: PlannedImage,
@@ -86,7 +87,7 @@ package protocol TrustSupply {
     func bytes(of attachment: Attachment, of image: PlannedImage) async throws(SourceError)
         -> [UInt8]
 
-    /// The same as it was kept with its image.
+    /// The copy of the document that was kept with its image.
     func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]?
 
     func keep(

@@ -6,7 +6,8 @@ import Manifest
 import Signatures
 package import Trust
 
-/// `trust add` and `trust reset`: the keys that a depot knows, and what it trusted by each.
+/// `trust add` and `trust reset`: the keys that a depot knows, and the releases that it trusted by
+/// each.
 package struct TrustRecords {
     private let invocation: Invocation
     private let context: Context
@@ -30,7 +31,7 @@ package struct TrustRecords {
         let store = TrustStore(try NetworkSupply.place(of: nil, state: state))
         let book = KeyBook(store)
         guard try !Self.stored({ () throws(TrustError) in try book.isKnown(key) }) else {
-            say("the key \(key.line) is known already")
+            say("the key \(key.line) is already known")
             return .done
         }
         guard let record = try Self.stored({ () throws(TrustError) in try book.record(of: key) })
@@ -40,7 +41,7 @@ package struct TrustRecords {
         return .done
     }
 
-    /// The key of attestations that a file holds; nil when it is no PEM file.
+    /// The attestation key in a file; nil when the file is not PEM.
     private static func attester(in path: String) throws(CommandError) -> VerifyingKey? {
         guard let text = try? TrustFolder.contents(of: path, limit: 16_384),
             String(decoding: text, as: UTF8.self).contains("-----BEGIN ")
@@ -79,7 +80,7 @@ package struct TrustRecords {
             throw CommandError(
                 .usage,
                 "'trust reset' needs '--reason'",
-                hint: "say why older releases may be trusted again: it is written down"
+                hint: "give the reason why older releases may be trusted again: it is recorded"
             )
         }
         switch (invocation.value("key"), invocation.value("repository")) {
@@ -103,12 +104,12 @@ package struct TrustRecords {
             throw unknown("the key \(key.line) is not known here")
         }
         try Self.stored { () throws(TrustError) in
-            // A record that is damaged can be reset as well: that is a way back.
+            // A damaged record can be reset, too: that is the way to repair it.
             let before = try book.record(of: key) ?? ReleaseLedger()
             try store.note(note(reason, key.line, before))
             try book.keep(ReleaseLedger(), of: key)
         }
-        say("what was trusted by the key \(key.line) is counted from the start")
+        say("an empty record was begun for the key \(key.line)")
     }
 
     private func reset(repository: String, _ reason: String) throws(CommandError) {
@@ -122,7 +123,7 @@ package struct TrustRecords {
             try store.note(note(reason, nil, before))
             try store.replace("releases", with: ReleaseLedger().bytes)
         }
-        say("what was trusted by the repository \(repository.visible) is counted from the start")
+        say("an empty record was begun for the repository \(repository.visible)")
     }
 
     private func store(
@@ -146,7 +147,7 @@ package struct TrustRecords {
         )
     }
 
-    /// The user at the keyboard, if the system knows it.
+    /// The name of the current user, if the system knows it.
     private static var author: String {
         guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else {
             return "user \(getuid())"
@@ -167,7 +168,7 @@ package struct TrustRecords {
             .trust,
             "nothing can be trusted",
             because: [PolicyRefusal.noLedger(name).description],
-            hint: "bring the state directory back from a copy"
+            hint: "restore the state directory from a copy"
         )
     }
 
@@ -187,7 +188,7 @@ package struct TrustRecords {
 }
 
 extension MinisignKey {
-    /// A key as a flag gives it: its file, or the line `RW…` itself.
+    /// A key from a flag: the path of its file, or the line `RW…` itself.
     package static func given(_ text: String) throws(CommandError) -> MinisignKey {
         if let key = try? MinisignKey(Array(text.utf8)) { return key }
         let bytes: [UInt8]

@@ -4,9 +4,9 @@ import Reports
 import Trust
 package import Wire
 
-/// Which documents of repositories are trusted, until when and by whose keys.
+/// The trusted documents of repositories, with their expiry and the keys that signed them.
 package struct TrustReport {
-    /// A repository's own record, or that of all keys, with what was reset in it.
+    /// The record of a repository or of all keys, with its resets.
     private struct Records {
         let directory: String
         let keys: [(key: MinisignKey, record: ReleaseLedger?)]
@@ -30,7 +30,7 @@ package struct TrustReport {
     private let repositories: [(directory: String, state: TrustedState)]
     private let records: [Records]
 
-    /// Of each of the directories.
+    /// Reads each of the directories.
     package init(of directories: [String]) throws(CommandError) {
         let now = RealTime().wallTime
         var repositories: [(directory: String, state: TrustedState)] = []
@@ -54,7 +54,7 @@ package struct TrustReport {
         self.records = records
     }
 
-    /// The folders below a state directory in which something is trusted.
+    /// The folders below a state directory that contain something trusted.
     package static func directories(in state: String) throws(CommandError) -> [String] {
         let folder = state + "/trust"
         let names = (try? TrustFolder.shared(folder).names()) ?? []
@@ -68,7 +68,7 @@ package struct TrustReport {
         return names.map { "\(folder)/\($0)" }
     }
 
-    /// For people.
+    /// The text for people.
     package var text: String {
         (repositories.map(Self.text) + records.compactMap(Self.text)).joined(separator: "\n")
     }
@@ -105,7 +105,7 @@ package struct TrustReport {
         for reset in records.resets {
             let whose = reset.key.map { "the record of the key \($0)" } ?? "the record"
             lines.append(
-                "\(reset.time): \(reset.author.visible) had \(whose) begun from the start: "
+                "\(reset.time): \(reset.author.visible) reset \(whose): "
                     + reset.reason.visible
             )
         }
@@ -119,7 +119,7 @@ package struct TrustReport {
         }
     }
 
-    /// For programs.
+    /// The JSON document for programs.
     package var document: JSONValue {
         .object([
             "schema": 1,

@@ -4,10 +4,10 @@ import Images
 import Journal
 import Trust
 
-/// Brings the trusted documents of a repository up to date, and files that they vouch for.
+/// Updates the trusted documents of a repository, and downloads files that its roles have signed.
 package struct TrustUpdate {
     private let invocation: Invocation
-    /// Gets a line for each thing that was done.
+    /// Called with a line for each completed action.
     private let report: (String) -> Void
 
     package init(_ invocation: Invocation, report: @escaping (String) -> Void) {
@@ -50,12 +50,12 @@ package struct TrustUpdate {
         return value
     }
 
-    /// Makes the root of a file the one that is trusted.
+    /// Makes the root in a file the trusted one.
     package func begin(with path: String) throws(CommandError) {
         let directory = try value("metadata-dir")
         do throws(TrustError) {
             let bytes = try TrustFolder.contents(of: path, limit: TrustLimits().root)
-            // The first thing that a new depot does: its state directory need not be there yet.
+            // The first command on a new depot: its state directory may not exist yet.
             StateDirectory.makeFolders(above: directory)
             let root = try Updater<TrustFolder, WebDocuments>.begin(
                 with: bytes,
@@ -65,7 +65,7 @@ package struct TrustUpdate {
         } catch {
             throw CommandError(
                 .trust,
-                "'\(path.visible)' does not become the trusted root",
+                "'\(path.visible)' cannot become the trusted root",
                 because: [error.description]
             )
         }
@@ -73,7 +73,7 @@ package struct TrustUpdate {
 
     // MARK: refresh and download
 
-    /// The folder of what is trusted, held, and where new documents come from.
+    /// The folder of trusted documents, locked, and the source of new documents.
     private func documents(
         _ downloads: any Downloads
     ) throws(CommandError) -> (TrustFolder, WebDocuments) {
@@ -144,7 +144,7 @@ package struct TrustUpdate {
     private func refusal(_ error: TrustError) -> CommandError {
         let hint: String? =
             switch error {
-            case .noRoot: "bring a root by a way you trust, then 'yardmaster trust init'"
+            case .noRoot: "bring a root in a way that you trust, then run 'yardmaster trust init'"
             case .clockWentBack: "set the clock"
             case .otherRoot, .malformed, .notSigned, .wrongVersion, .rolledBack, .roleRemoved,
                 .expired, .wrongLength, .wrongHash, .tooManyRoots, .tooManyRoles, .notListed,

@@ -2,21 +2,21 @@ package import Domain
 package import Manifest
 package import Trust
 
-/// That an image may be used, by whom, and on which condition.
+/// The permission to use an image: who vouches for it, and under which condition.
 package struct TrustVerdict: Sendable {
     package let image: String
     package let trust: ImageTrust
     package let statement: ReleaseStatement
-    /// Whether the documents were those of an earlier time, for want of a network.
+    /// Whether older documents were used, because there was no network.
     package let isFromBefore: Bool
-    /// The key as minisign writes it, or the repository's name.
+    /// The key in minisign's form, or the repository's name.
     package var signer: String?
     /// The role of the repository that lists it.
     package var role: String?
     /// The trusted comment of a signature.
     package var comment: String?
 
-    /// What is beside it: its bill of materials, and what others say of it.
+    /// The documents beside it: its bill of materials and attestations.
     package var attached: [ImageProvenance.Document] = []
 
     package func voucher(at time: WallTime) -> ImageProvenance.Voucher {
@@ -29,19 +29,19 @@ package struct TrustVerdict: Sendable {
         )
     }
 
-    /// As in "listed by the repository vendor as city.zip".
+    /// A text such as "listed by the repository vendor as city.zip".
     package var words: String { trust.words }
 }
 
 extension [TrustVerdict] {
-    /// What modules must run before they may have an image, by the image's name.
+    /// The versions that modules must run before they may have an image, by the image's name.
     package var predecessors: [String: FirmwareVersion] {
         reduce(into: [:]) { $0[$1.image] = $1.statement.predecessor }
     }
 }
 
 extension ImageTrust {
-    /// What makes an image trusted, for people.
+    /// The basis of the trust, for people.
     package var words: String {
         switch self {
         case .digest: "its SHA-256 alone, pinned in the manifest"
@@ -51,7 +51,7 @@ extension ImageTrust {
         }
     }
 
-    /// The same in one word, for programs.
+    /// The basis of the trust in one word, for programs.
     package var level: String {
         switch self {
         case .digest: "digest"

@@ -3,15 +3,15 @@ package import Modules
 package import Radio
 package import Rollout
 
-/// Watches the properties of one module through its family's driver: opens it, asks for every property,
-/// and reads again when it reports a change or a while has passed.
+/// Watches the properties of one module through its family's driver: opens it, reads every
+/// property, and reads again when it reports a change or some time has passed.
 package struct PropertyWatch {
     private static let pause = Duration.seconds(2)
 
     package let serial: Serial
     package let driver: any UpdateDriver
     package let profile: Profile
-    /// Those that are wanted; empty for all.
+    /// The properties to watch; empty for all.
     package let names: [String]
     package let central: any Central
     package let time: any Timekeeper
@@ -41,7 +41,7 @@ package struct PropertyWatch {
         }
     }
 
-    /// Until `end`, over lost links; why it ended before that, in words.
+    /// Watches until `end`, over lost links; returns why it ended earlier.
     package func follow(
         until end: Moment,
         tell: (PropertyReading, String?) -> Void,

@@ -3,12 +3,12 @@ package import Modules
 package import Reports
 import Synchronization
 
-/// What a scan shows: a table that is redrawn on a terminal, a line for each change elsewhere.
+/// The display of a scan: a table that is redrawn on a terminal, elsewhere a line for each change.
 package final class ScanScreen: Sendable {
     private struct State {
         var seen: [String: DiscoveredModule] = [:]
         var present: [String: DiscoveredModule] = [:]
-        /// Lines of the table that stand on the terminal now.
+        /// Lines of the table that are on the terminal now.
         var drawn = 0
         var lastDraw: Duration?
     }
@@ -30,7 +30,7 @@ package final class ScanScreen: Sendable {
         state.withLock { $0.seen.values.sorted { $0.place < $1.place } }
     }
 
-    /// Takes note of a list that may be replaced before it is shown.
+    /// Remembers a list that may be replaced before it is shown.
     package func remember(_ list: [DiscoveredModule]) {
         state.withLock { state in for module in list { state.seen[module.place] = module } }
     }
@@ -44,7 +44,7 @@ package final class ScanScreen: Sendable {
         if !text.isEmpty { console.result(text) }
     }
 
-    /// What is left to be said at the end.
+    /// Prints what was not shown so far.
     package func finish() {
         guard isLive else { return }
         let text = state.withLock { state -> String in
@@ -77,7 +77,7 @@ package final class ScanScreen: Sendable {
         _ time: Duration,
         _ state: inout State
     ) -> String {
-        // An eye follows no more than a few pictures a second.
+        // A few redraws a second are enough.
         if let last = state.lastDraw, time - last < .milliseconds(200) { return "" }
         state.lastDraw = time
         let rows = Columns.table([["serial", "family", "signal", "name"]] + list.map(Self.row))
@@ -95,6 +95,6 @@ package final class ScanScreen: Sendable {
 }
 
 extension DiscoveredModule {
-    /// Modules of two families may have one serial: each has its own row.
+    /// Modules of two families may have the same serial: each has its own row.
     fileprivate var place: String { serial.text + "\u{1F}" + family.rawValue }
 }
