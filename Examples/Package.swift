@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// The examples as somebody else's package: they see what the library makes public, and no more.
+// The examples are a package of their own, so they see only what the library makes public.
 let package = Package(
     name: "examples",
     dependencies: [.package(name: "yardmaster", path: "..")],

@@ -1,8 +1,8 @@
 import Glibc
 
-/// What is fuzzed.
+/// The fuzz targets.
 ///
-/// One program holds it all: to link each by itself took longer than to run it.
+/// One program contains all of them: linking each one separately took longer than running it.
 private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "addon": fuzzAddOn,
     "attestation": fuzzAttestation,
@@ -30,7 +30,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "zone": fuzzZone,
 ]
 
-/// The one that this process feeds, by its name in the table.
+/// The target of this process, by its name in the table.
 private let target: @Sendable ([UInt8]) -> Void = {
     let name = getenv("YARDMASTER_FUZZ_TARGET").map { String(cString: $0) } ?? ""
     guard let target = targets[name] else {

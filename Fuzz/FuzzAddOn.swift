@@ -5,7 +5,7 @@ import Families
 func fuzzAddOn(_ bytes: [UInt8]) {
     for sums in [AddOnSums.strict, .trusting] {
         guard let frame = try? AddOnFrame(bytes, sums: sums) else { continue }
-        // The one thing that is forgiven is a reply's checksum.
+        // The only accepted fault is a reply's checksum.
         precondition(frame.bytes == bytes || sums == .trusting && frame.type == .reply)
     }
     if let challenge = try? CarShareChallenge(message: bytes) {

@@ -3,7 +3,8 @@ import Signatures
 import Trust
 import Wire
 
-/// Any bytes are attestations, a bill of materials or a key, or refused, and nobody signed them.
+/// Any bytes are accepted as attestations, a bill of materials or a key, or refused; no signature
+/// is valid.
 func fuzzAttestation(_ bytes: [UInt8]) {
     if let file = try? AttestationFile(bytes), let image = SHA256Digest(knownImage) {
         _ = try? file.statements(about: image, by: nil)
@@ -13,7 +14,7 @@ func fuzzAttestation(_ bytes: [UInt8]) {
     }
     _ = try? BillOfMaterials(bytes)
     _ = try? VerifyingKey(pem: bytes)
-    // What a signature would be over, without the envelope around it.
+    // The bytes that a signature would cover, without the envelope around them.
     let payload: JSONValue = .object([
         "payload": .string(Base64.text(bytes)),
         "payloadType": .string(InTotoStatement.payloadType),

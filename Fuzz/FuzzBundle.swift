@@ -1,6 +1,7 @@
 import Trust
 
-/// Any bytes are the beginning of a bundle or refused; what was read is written the same.
+/// Any bytes are accepted as the beginning of a bundle or refused; an accepted one is written
+/// identically.
 func fuzzBundle(_ bytes: [UInt8]) {
     guard let length = try? BundleIndex.indexLength(Array(bytes.prefix(BundleIndex.headLength))),
         bytes.count - BundleIndex.headLength >= length

@@ -1,11 +1,11 @@
 import Wire
 
-/// Reads any bytes as CBOR; what is read is written and read again as the same.
+/// Reads any bytes as CBOR; a value that was read is written and read again unchanged.
 func fuzzCBOR(_ bytes: [UInt8]) {
     guard let value = try? CBORValue(cbor: bytes) else { return }
     let written = value.serialized
     guard let again = try? CBORValue(cbor: written) else { fatalError("it is not read back") }
-    // By bytes: a number that is none is not equal to itself.
+    // Compares bytes, because NaN is not equal to itself.
     precondition(again.serialized == written, "it is read back as something else")
     var open = CBORWriter()
     open.item(value, isOpen: true)

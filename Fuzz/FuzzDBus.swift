@@ -1,6 +1,6 @@
 import DBus
 
-/// Any bytes are a message with a readable body, or they are not; nothing traps.
+/// Any bytes are a message with a readable body, or not; nothing traps.
 func fuzzDBus(_ bytes: [UInt8]) {
     guard let message = try? Message.parse(bytes) else { return }
     for value in message.body {

@@ -3,7 +3,7 @@ import Images
 import Protocols
 import Sessions
 
-/// Bytes as an image, as frames of both sides, and as events of an upload and of a device.
+/// Any bytes as an image, as frames of both sides, and as events of an upload and of a device.
 func fuzzESP(_ bytes: [UInt8]) {
     if let image = try? ESPImage(bytes) {
         precondition(image.length <= bytes.count, "an image ends inside of its file")

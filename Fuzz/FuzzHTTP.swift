@@ -1,7 +1,7 @@
 import Domain
 import Images
 
-/// Any lines are a head; whatever it says, a start that is accepted is one that was asked for.
+/// Any lines are a head; whatever its content, an accepted start is one that was requested.
 func fuzzHTTP(_ bytes: [UInt8]) {
     var head = ResponseHead()
     for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {

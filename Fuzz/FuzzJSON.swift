@@ -1,6 +1,6 @@
 import Wire
 
-/// Any bytes are read or refused; what is read is written so that it reads back the same.
+/// Any bytes are read or refused; a value that was read is written and read again unchanged.
 func fuzzJSON(_ bytes: [UInt8]) {
     guard let value = try? JSONValue(json: bytes) else { return }
     let written = value.bytes

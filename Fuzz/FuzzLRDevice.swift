@@ -1,7 +1,8 @@
 import Domain
 import Families
 
-/// Reads any bytes as a message of an LR device, then as all that comes while requests are open.
+/// Reads any bytes as a message of an LR device, then as everything that arrives while requests are
+/// open.
 func fuzzLRDevice(_ bytes: [UInt8]) {
     if let message = try? LRMessage(bytes) {
         precondition(message.bytes.count == bytes.count, "a message is as long as it says")
@@ -10,7 +11,7 @@ func fuzzLRDevice(_ bytes: [UInt8]) {
     converse(bytes)
 }
 
-/// Pieces of the input are what the device sends; each request ends at most once.
+/// Pieces of the input are the device's messages; each request ends at most once.
 private func converse(_ bytes: [UInt8]) {
     var requests = LRRequests()
     var open: Set<LRRequests.Ticket> = []

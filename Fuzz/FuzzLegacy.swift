@@ -3,8 +3,8 @@ import Images
 import Protocols
 import Sessions
 
-/// Bytes as a legacy package, as an init packet, as what a bootloader notifies, and as what it is
-/// written: nothing of it may trap, and what is read is written the same.
+/// Any bytes as a legacy package, as an init packet, as a bootloader's notification, and as a
+/// request to it: nothing traps, and what was read is written identically.
 func fuzzLegacy(_ bytes: [UInt8]) {
     if let packet = try? LegacyInitPacket(bytes) {
         precondition((try? LegacyInitPacket(packet.bytes)) == packet, "an init packet changes")

@@ -2,7 +2,7 @@ import Domain
 import Operations
 import Wire
 
-/// Any address is taken apart or refused; what is taken apart can be written again, and is the same.
+/// Any address is parsed or refused; a parsed address can be written and read again unchanged.
 func fuzzLive(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
     if let target = try? LiveTarget(text) {
@@ -12,12 +12,12 @@ func fuzzLive(_ bytes: [UInt8]) {
             LiveTarget.escaped($0.key) + "=" + LiveTarget.escaped($0.value)
         }.joined(separator: "&")
         let written = path + (query.isEmpty ? "" : "?" + query)
-        // Three bytes for one may be too long.
+        // With three bytes for each escaped byte, it may be too long.
         if written.utf8.count <= LiveTarget.limit {
             precondition((try? LiveTarget(written)) == target, written)
         }
     }
-    // What is sent is read or refused, and what is read can be sent again.
+    // A form is read or refused, and a form that was read can be written and read again.
     if let fields = try? LiveTarget.form(bytes[...]) {
         let body = fields.map { LiveTarget.escaped($0.key) + "=" + LiveTarget.escaped($0.value) }
         precondition((try? LiveTarget.form(Array(body.joined(separator: "&").utf8)[...])) == fields)
@@ -43,7 +43,7 @@ func fuzzLive(_ bytes: [UInt8]) {
     }
 }
 
-/// What a header says is taken whole or not at all.
+/// The value of a header is accepted completely or not at all.
 private func fuzzHeaders(_ text: String) {
     if case .token(let token) = LiveCredential(authorization: text, cookie: nil) {
         precondition(!token.isEmpty && text.hasSuffix(token))

@@ -1,6 +1,7 @@
 import VehicleModules
 
-/// Any text is a record of an update or none; a record is read back as it was written.
+/// Any text is accepted as a record of an update or refused; an accepted record is read again
+/// unchanged.
 func fuzzRecord(_ bytes: [UInt8]) {
     guard let record = FirmwareUpdateRecord(String(decoding: bytes, as: UTF8.self)) else { return }
     guard let again = FirmwareUpdateRecord(record.text), again == record,

@@ -1,7 +1,8 @@
 import Domain
 import Trust
 
-/// Any bytes are metadata of each role or refused; what was read is searched and verified.
+/// Any bytes are accepted as metadata of each role or refused; accepted metadata is searched and
+/// verified.
 func fuzzTUF(_ bytes: [UInt8]) {
     if let root = try? RootMetadata(bytes) {
         precondition(root.envelope.bytes == bytes, "documents are kept as they came")
@@ -35,7 +36,7 @@ func fuzzTUF(_ bytes: [UInt8]) {
     }
 }
 
-/// A repository that has nothing.
+/// An empty repository.
 private struct Nothing: MetadataSource {
     func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         throw .notThere

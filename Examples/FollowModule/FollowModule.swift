@@ -1,16 +1,17 @@
-// Follows every property of a module for some hours, and says how many changes there were and what that costs of memory.
+// Follows every property of a module for some hours, and prints the number of changes and the
+// memory in use.
 //
 //     swift run FollowModule manifests/demo/depot.yaml KEY-FILE SERIAL HOURS [PROFILE-FOLDER PROFILE]
 //     swift run FollowModule bluez KEY-FILE SERIAL HOURS          the host's own Bluetooth
 //     swift run FollowModule bluez@ADDRESS KEY-FILE SERIAL HOURS  BlueZ on the bus at this address
 //
-// On simulated air an hour takes as long as it takes to play it.
-// It uses nothing but the library VehicleModules.
+// On simulated air, an hour takes only as long as its simulation.
+// It uses only the library VehicleModules.
 
 import Glibc
 import VehicleModules
 
-/// Counted by several tasks at once.
+/// A counter that several tasks use.
 actor Count {
     private(set) var number = 0
 
@@ -73,7 +74,7 @@ struct FollowModule {
         }
     }
 
-    /// What this process has of the machine's memory.
+    /// The resident memory of this process, in KiB.
     static var resident: Int {
         let words = (text(of: "/proc/self/statm") ?? "").split(separator: " ")
         guard words.count > 1, let pages = Int(words[1]) else { return 0 }

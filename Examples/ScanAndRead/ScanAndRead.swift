@@ -1,11 +1,12 @@
-// Follows who is in reach for some seconds, then connects to the strongest module and shows what it can do.
+// Follows the modules in reach for some seconds, then connects to the one with the strongest signal
+// and prints its properties.
 //
 //     swift run ScanAndRead manifests/demo/depot.yaml manifests/demo/keys/demo.key
 //     swift run ScanAndRead bluez KEY-FILE          the host's own Bluetooth
 //     swift run ScanAndRead bluez@ADDRESS KEY-FILE  BlueZ on the bus at this address
 //
-// A file with six digits after that is the passkey by which the module is bonded with.
-// It uses nothing but the library VehicleModules.
+// A further argument, a file with six digits, is the passkey for bonding.
+// It uses only the library VehicleModules.
 
 import Glibc
 import VehicleModules
@@ -65,7 +66,7 @@ struct ScanAndRead {
         }
     }
 
-    /// What may be written.
+    /// The values that may be written.
     static func limits(of property: ModuleProperty) -> String {
         guard property.isWritable else { return "" }
         switch property.kind {

@@ -1,10 +1,10 @@
-// Finds modules, connects to one, shows what it can do, and switches its lights on.
+// Finds modules, connects to one, prints its properties, and switches its lights on.
 //
 //     swift run SetLights manifests/demo/depot.yaml manifests/demo/keys/demo.key
 //     swift run SetLights bluez KEY-FILE          the host's own Bluetooth
 //     swift run SetLights bluez@ADDRESS KEY-FILE  BlueZ on the bus at this address
 //
-// It uses nothing but the library VehicleModules.
+// It uses only the library VehicleModules.
 
 import Glibc
 import VehicleModules
@@ -22,7 +22,7 @@ struct SetLights {
                 try await work(radio, ModuleSecret(key))
             }
         } catch {
-            // Every failure of the library says what to do about it.
+            // Every error of the library contains what to do about it.
             print("\(error)")
             exit(1)
         }

@@ -1,10 +1,10 @@
-// Waits for the vehicle of a car-share token, unlocks it for its driver, and shows each step.
+// Waits for the vehicle of a car-share token, unlocks it for its driver, and prints each step.
 //
 //     swift run UnlockVehicle manifests/commands/depot.yaml manifests/commands/keys/car-01.token
 //     swift run UnlockVehicle bluez TOKEN-FILE          the host's own Bluetooth
 //     swift run UnlockVehicle bluez@ADDRESS TOKEN-FILE  BlueZ on the bus at this address
 //
-// It uses nothing but the library VehicleModules.
+// It uses only the library VehicleModules.
 
 import Glibc
 import VehicleModules
@@ -22,7 +22,7 @@ struct UnlockVehicle {
             try await ModuleRadio.on(air(arguments[1])) { radio in try await work(radio, token) }
         } catch {
             print("\(error)")
-            // What nobody knows is another thing than what was not done.
+            // A command in doubt has an exit code of its own: it may have been carried out.
             exit((error as? ModuleFailure)?.code == .inDoubt ? 2 : 1)
         }
     }
@@ -36,7 +36,7 @@ struct UnlockVehicle {
                     for await state in vehicle.states { print(words(for: state)) }
                 }
                 let statuses = try await vehicle.send(.unlockDriver)
-                for status in statuses { print("the vehicle says: \(status)") }
+                for status in statuses { print("the vehicle reports: \(status)") }
                 vehicle.disconnect()
                 try await group.waitForAll()
             }
@@ -59,7 +59,7 @@ struct UnlockVehicle {
         return .bluez(bus: parts.count > 1 ? parts[1] : nil)
     }
 
-    /// What stands in a small file.
+    /// The content of a small file.
     static func text(of path: String) -> String? {
         guard let file = fopen(path, "r") else { return nil }
         defer { fclose(file) }

@@ -1,13 +1,14 @@
-// Brings one module to an image, with a bar; run again, it goes on where it was cut.
+// Updates one module to an image, with a progress bar; when it is run again, it continues where it
+// was interrupted.
 //
 //     swift run UpdateModule manifests/demo/depot.yaml manifests/demo/keys/demo.key 00a000000000000f
 //         manifests/demo/city-4.12.0.zip
 //     swift run UpdateModule bluez KEY-FILE SERIAL IMAGE          the host's own Bluetooth
 //     swift run UpdateModule bluez@ADDRESS KEY-FILE SERIAL IMAGE  BlueZ on the bus at this address
 //
-// What must outlive the program stands in the current folder: SERIAL.update until the module is proven, and in
-// update.links the links that are open.
-// It uses nothing but the library VehicleModules.
+// State that must outlive the program is in the current folder: SERIAL.update until the module is
+// proven, and update.links for the open links.
+// It uses only the library VehicleModules.
 
 import Glibc
 import VehicleModules
@@ -40,7 +41,7 @@ struct UpdateModule {
         print("\(image.name) holds \(image.version)")
         let place = serial + ".update"
         let record = text(of: place).flatMap { FirmwareUpdateRecord($0) }
-        if let record { print("goes on with \(record.image.prefix(8))…") }
+        if let record { print("continues with \(record.image.prefix(8))…") }
         let result = try await radio.withUpdate(
             of: serial,
             to: image,
@@ -52,7 +53,7 @@ struct UpdateModule {
             for await status in update.statuses where line(status) != shown {
                 shown = line(status)
                 print(shown)
-                // Shown at once, also where nobody has a terminal.
+                // Shown immediately, even without a terminal.
                 fflush(nil)
             }
             return try await update.result()
@@ -64,7 +65,7 @@ struct UpdateModule {
         }
     }
 
-    /// One line for a status; a bar moves with each tenth.
+    /// One line for a status; the bar moves with each tenth.
     static func line(_ status: FirmwareUpdateStatus) -> String {
         switch status {
         case .uploading(let progress):
@@ -80,7 +81,7 @@ struct UpdateModule {
         }
     }
 
-    /// Written whole or not at all; nil removes it.
+    /// Written completely or not at all; nil removes it.
     static func keep(_ text: String?, in place: String) throws {
         struct NotKept: Error {}
         guard let text else {

@@ -1,11 +1,13 @@
-// Shows what a lock is and can be told, agrees with it on a secret where there is none yet, and unlocks and locks it.
+// Prints a lock's state and features, agrees with it on a secret if there is none yet, and unlocks
+// and locks it.
 //
 //     swift run UseLock manifests/locks/depot.yaml c0ffee000002 lock.secret
 //     swift run UseLock bluez SERIAL SECRET-FILE          the host's own Bluetooth
 //     swift run UseLock bluez@ADDRESS SERIAL SECRET-FILE  BlueZ on the bus at this address
 //
-// SECRET-FILE is made when it is not there: a lock agrees on a secret with anyone who is in reach. Keep it.
-// It uses nothing but the library VehicleModules.
+// SECRET-FILE is created when it does not exist: a lock agrees on a secret with every client in
+// reach. Keep it.
+// It uses only the library VehicleModules.
 
 import Glibc
 import VehicleModules
@@ -24,14 +26,14 @@ struct UseLock {
             }
         } catch {
             print("\(error)")
-            // What nobody knows is another thing than what was not done.
+            // A command in doubt has an exit code of its own: it may have been carried out.
             exit((error as? ModuleFailure)?.code == .inDoubt ? 2 : 1)
         }
     }
 
     static func work(_ radio: ModuleRadio, _ serial: String, _ file: String) async throws {
         let secret = try await secret(of: serial, in: file, radio)
-        // The calls of a lock.
+        // The methods of a lock.
         try await radio.withLock(serial) { lock in
             print("\(serial) is called \(try await lock.name())")
             print("it hears the networks " + (try await lock.networks()).joined(separator: ", "))
@@ -40,11 +42,11 @@ struct UseLock {
             }
             try await lock.setLocked(false, by: secret)
             print(try await lock.isLocked() ? "locked" : "unlocked")
-            // A command of one's own, by its number and namespace.
+            // A command by its number and namespace.
             let answer = try await lock.send(command: 1, namespace: 4)
             print("asked by its number, it says \(answer)")
         }
-        // The same as its profile describes it, as for a module of any family.
+        // The same through its profile, as for a module of any family.
         let text = secret.withText { ModuleSecret($0) }
         try await radio.withModule(serial, family: "lrdevice", secret: text) { module in
             for feature in await module.features {
@@ -58,7 +60,7 @@ struct UseLock {
         }
     }
 
-    /// What stands in the file, or what is agreed on now: it is kept before the lock has it.
+    /// The content of the file, or a new secret: it is stored before the lock has it.
     static func secret(
         of serial: String,
         in file: String,
@@ -76,7 +78,7 @@ struct UseLock {
         }
     }
 
-    /// Written whole or not at all, and for its owner only.
+    /// Written completely or not at all, and readable for its owner only.
     static func keep(_ text: String, in place: String) throws {
         struct NotKept: Error {}
         let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL, 0o600)

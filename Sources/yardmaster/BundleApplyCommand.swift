@@ -2,7 +2,7 @@ import Commands
 import Operations
 import Wire
 
-/// `bundle apply`: verify, take over, validate, plan; for a technician with a stick, or for all
+/// `bundle apply`: verify, take over, validate, plan; for a technician with a USB stick, or for all
 /// bundles in a folder.
 struct BundleApplyCommand {
     private let bundle: String?
@@ -29,7 +29,7 @@ struct BundleApplyCommand {
                 .usage,
                 "'bundle apply --from' needs '--key'",
                 hint:
-                    "anyone who can write into the folder could give the depot a manifest otherwise"
+                    "otherwise anyone who can write into the folder could give the depot a manifest"
             )
         }
         application = BundleApplication(

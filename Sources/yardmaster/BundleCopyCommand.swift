@@ -28,7 +28,7 @@ struct BundleCopyCommand {
         defer { display.end() }
         let kept = try copy.takeUp { done, total in display.show("verifying", done, total) }
         try copy.bringRest { done, total in display.show("copying", done, total) }
-        // Anyone who waits for the bundle finds its signatures there.
+        // Copied first, so that a process that waits for the bundle finds its signatures.
         try copy.copySignatures()
         try copy.publish()
         display.end()

@@ -1,7 +1,7 @@
 import Operations
 import Reports
 
-/// How far the reading of a bundle is, on a terminal.
+/// The progress of reading a bundle, on a terminal.
 final class BundleDisplay {
     private let isLive: Bool
     private let context: Context

@@ -5,7 +5,7 @@ import Operations
 import Trust
 import Wire
 
-/// `bundle verify`: what this depot says to a bundle.
+/// `bundle verify`: whether this depot accepts a bundle.
 struct BundleVerifyCommand {
     let path: String
     let state: String
@@ -40,7 +40,7 @@ struct BundleVerifyCommand {
         return .done
     }
 
-    // MARK: Telling
+    // MARK: Output
 
     private func text(_ plan: FrozenPlan, _ verdicts: [TrustVerdict]) -> String {
         var lines = ["rollout \(plan.name), plan \(plan.digest)"]

@@ -4,11 +4,11 @@ import Journal
 import Manifest
 import Operations
 
-/// `complete`: what a shell completes a word with, as far as the state directory knows.
+/// `complete`: the words that complete an argument in a shell, from the state directory.
 ///
-/// It fails at nothing: a shell that completes has no place for an error.
+/// It never fails: while a shell completes a word, there is no place for an error.
 struct CompleteCommand {
-    /// Labels of which each vehicle has its own value are no choice.
+    /// With more values, a label is different for each vehicle and useless for selection.
     private static let mostLabels = 200
 
     private let kind: Completion.Known?
@@ -42,7 +42,7 @@ struct CompleteCommand {
         return runs ?? []
     }
 
-    /// Those of the rollout that ran last, their labels, and how they can have ended.
+    /// The vehicles of the rollout that ran last, their labels, and the outcomes.
     private static func vehicles(_ state: String) -> [String] {
         let ground = KnownVehicles(state: state).ground(ofRollout: nil)
         let ids = ground.others.union(ground.planned.map(\.id)).sorted().map(\.text)

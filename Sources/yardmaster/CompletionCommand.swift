@@ -7,7 +7,7 @@ struct CompletionCommand {
 
     init(_ invocation: Invocation) throws(CommandError) {
         guard let shell = Completion(rawValue: invocation.arguments[0]) else {
-            throw CommandError(.internal, "the table has a shell that has no script")
+            throw CommandError(.internal, "the table has a shell without a script")
         }
         self.shell = shell
     }

@@ -5,8 +5,8 @@ import Manifest
 import Operations
 import Wire
 
-/// `pause`, `resume`, `abort`, `retry`, `inhibit`, `uninhibit`, `clear`: what is left in the
-/// journal for the run under way, or for the next one.
+/// `pause`, `resume`, `abort`, `retry`, `inhibit`, `uninhibit`, `clear`: requests in the journal,
+/// for the current run or the next one.
 struct ControlCommand {
     private let request: SteeringRequest
     private let requests: OperatorRequests

@@ -3,7 +3,7 @@ import Commands
 import Operations
 import Radio
 
-/// `doctor`: what is wrong with this host's Bluetooth, and what to do about it.
+/// `doctor`: the faults of this host's Bluetooth, and how to fix them.
 struct DoctorCommand {
     private let bus: String?
     private let common: CommonOptions

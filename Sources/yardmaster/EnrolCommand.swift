@@ -2,7 +2,7 @@ import Commands
 import Operations
 import Wire
 
-/// `enrol`: brings vehicles into service, or takes one out of it.
+/// `enrol`: enrols vehicles, or takes one out of service.
 struct EnrolCommand {
     private let enrolment: VehicleEnrolment
     private let common: CommonOptions

@@ -5,7 +5,7 @@ import Operations
 import Rollout
 import SourceTree
 
-/// `exec`: one order to named vehicles, by the road that every run takes.
+/// `exec`: one order for named vehicles, carried out like a run.
 struct ExecCommand {
     private let vehicle: VehicleSelection
     private let order: String
@@ -17,7 +17,7 @@ struct ExecCommand {
         guard let fleet = invocation.value("fleet") else {
             throw CommandError(
                 .usage,
-                "nothing says where the vehicle \(pattern.text.visible) is listed",
+                "no manifest is given that lists the vehicle \(pattern.text.visible)",
                 hint: "name a manifest with --fleet MANIFEST"
             )
         }
@@ -51,7 +51,7 @@ struct ExecCommand {
                 hint: "write it as in 'command lock', 'set lights=disabled' or 'read speed'"
             )
         }
-        // Each order is a rollout of its own: it never goes on where another one stood.
+        // Each order is a rollout of its own: it never continues an earlier one.
         let name = "exec-\(RealTime().wallTime.description)"
         let plan = fleet.ordering(steps, to: Set(chosen), as: name)
         let profiles = try ProfileFolder.library(of: fleet, options.common, context)
@@ -60,11 +60,11 @@ struct ExecCommand {
             Inputs.tell(mistakes, context)
             throw CommandError(
                 .manifest,
-                "the order makes no sense on these vehicles",
+                "the order cannot be carried out on these vehicles",
                 hint: "nothing was touched"
             )
         }
-        // The order's plan has these vehicles only; a token may be that of any other.
+        // The plan of the order contains only these vehicles; a token may be that of any other.
         try TokenCheck.check(fleet, for: plan.vehicles, context)
         return try await RunPreparation(options, context).run(plan, isOrder: true)
     }

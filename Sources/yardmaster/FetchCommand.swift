@@ -3,12 +3,12 @@ import Journal
 import Operations
 import Wire
 
-/// `fetch`: the images of a manifest into the store, and nothing to any vehicle.
+/// `fetch`: fetches the images of a manifest into the store, without contact to any vehicle.
 struct FetchCommand {
     let options: FetchOptions
     let context: Context
 
-    /// Whatever happens, the last line says how it ended.
+    /// Runs the command; in every case the last line contains the exit code.
     func run() async -> ExitCode {
         var summary = FetchSummary()
         do throws(CommandError) {

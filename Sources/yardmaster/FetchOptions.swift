@@ -1,7 +1,7 @@
 import Commands
 import Operations
 
-/// What `fetch` was asked for.
+/// The options of `fetch`.
 struct FetchOptions: Sendable {
     let manifest: String
     let state: String

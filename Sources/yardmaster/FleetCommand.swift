@@ -5,7 +5,7 @@ import Postgres
 import Reports
 import Wire
 
-/// `fleet`: the tables of a fleet in PostgreSQL, and whether they can be worked with.
+/// `fleet`: creates, upgrades and checks the tables of a fleet in PostgreSQL.
 struct FleetCommand {
     private let invocation: Invocation
     private let context: Context
@@ -43,7 +43,7 @@ struct FleetCommand {
         case .absent:
             say("made the tables of version \(FleetSchema.current.version) in \(name(access))")
         case .same, .ahead:
-            say("the tables are there, in \(name(access)): nothing to do")
+            say("the tables exist already, in \(name(access)): nothing to do")
         case .older, .newer: throw CommandError(misfit: standing)
         }
         warn(of: missing)
@@ -66,7 +66,9 @@ struct FleetCommand {
         switch standing {
         case .absent, .newer: throw CommandError(misfit: standing)
         case .same, .ahead:
-            if !wantsStatements { say("the tables fit, in \(name(access)): nothing to do") }
+            if !wantsStatements {
+                say("the tables are up to date, in \(name(access)): nothing to do")
+            }
         case .older(let version):
             if wantsStatements {
                 context.console.result(
@@ -93,7 +95,7 @@ struct FleetCommand {
         context.console.note(
             "yardmaster: warning: this user may not make roles: "
                 + missing.map(\.rawValue).joined(separator: ", ")
-                + "\n  hint: have the end of 'yardmaster fleet init --sql' carried out by a superuser\n"
+                + "\n  hint: let a superuser run the last part of 'yardmaster fleet init --sql'\n"
         )
     }
 
@@ -183,7 +185,7 @@ struct FleetCommand {
                     .warning,
                     "clock",
                     "this machine's is \(amount.brief) \(side) the server's",
-                    "let both take their time from the same source; windows go by this machine's"
+                    "synchronise both with the same time source; windows use this machine's clock"
                 )
         )
         return findings
@@ -205,7 +207,7 @@ struct FleetCommand {
                     .warning,
                     "roles",
                     "there is no " + missing.map(\.rawValue).joined(separator: ", "),
-                    "have the end of 'yardmaster fleet init --sql' carried out by a superuser"
+                    "let a superuser run the last part of 'yardmaster fleet init --sql'"
                 )
             )
         }
@@ -228,14 +230,14 @@ struct FleetCommand {
                 "history",
                 "no right on a module is granted before \(names.visible) has reported what it did before "
                     + "another server or a backup took over",
-                "begin a run there; if that machine is gone for good: yardmaster gateway forget NAME"
+                "begin a run there; if that machine will not return: yardmaster gateway forget NAME"
             )
         case .movedOn:
             Finding(
                 .warning,
                 "history",
                 "another server took over",
-                "wait: the first gateway writes it down"
+                "wait: the first gateway records it"
             )
         case .restored(let words):
             Finding(
@@ -258,7 +260,7 @@ struct FleetCommand {
         }
     }
 
-    // MARK: Telling it
+    // MARK: Output
 
     private func name(_ access: FleetAccess) -> String { access.address.text.visible }
 

@@ -5,7 +5,7 @@ import Operations
 import Postgres
 import Wire
 
-/// `fleet prune`: drops what a fleet's database keeps of long ago, into a file if that is wanted.
+/// `fleet prune`: deletes old rows from a fleet's database, and can archive them in a file.
 struct FleetPruneCommand {
     private let invocation: Invocation
     private let context: Context
@@ -17,7 +17,7 @@ struct FleetPruneCommand {
         common = CommonOptions(invocation)
     }
 
-    /// Rows of one transaction: few enough that nobody waits for it.
+    /// Rows of one transaction: few enough that no other session has to wait.
     private static let batch = 1_000
 
     func run() async throws(CommandError) -> ExitCode {
@@ -30,7 +30,7 @@ struct FleetPruneCommand {
         guard beginnings > 0 else {
             throw CommandError(
                 .usage,
-                "--keep 0 would drop the beginning that is on",
+                "--keep 0 would drop the current beginning",
                 hint: "keep at least 1"
             )
         }
@@ -103,7 +103,7 @@ struct FleetPruneCommand {
     }
 }
 
-/// A file to which rows are added that are about to be dropped: one JSON object a line.
+/// A file that receives rows before they are deleted: one JSON object in each line.
 private final class FleetArchive: Sendable {
     private let path: String
     private let descriptor: CInt
@@ -118,7 +118,7 @@ private final class FleetArchive: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns when they are on the disk.
+    /// Returns when the rows are on disk.
     func keep(_ rows: [String], of table: FleetPast) throws(CommandError) {
         guard !rows.isEmpty else { return }
         let lines = rows.map { #"{"table":""# + table.rawValue + #"","row":"# + $0 + "}\n" }
@@ -128,7 +128,7 @@ private final class FleetArchive: Sendable {
         throw CommandError(
             .cannotWrite,
             "\(path): \(Descriptor.text(of: code))",
-            hint: "what could not be written is still in the database"
+            hint: "rows that could not be written are still in the database"
         )
     }
 }

@@ -5,7 +5,7 @@ import Postgres
 import Reports
 import Wire
 
-/// `fleet status`, and `status --fleet`: how the vehicles of a rollout ended, over all gateways.
+/// `fleet status`, and `status --fleet`: the outcomes of a rollout's vehicles, over all gateways.
 struct FleetStatusCommand {
     private let invocation: Invocation
     private let context: Context
@@ -19,7 +19,7 @@ struct FleetStatusCommand {
 
     func run() async throws(CommandError) -> ExitCode {
         guard !invocation.has("limit") else {
-            throw CommandError(.usage, "'--limit' means nothing with '--fleet'")
+            throw CommandError(.usage, "'--limit' cannot be used with '--fleet'")
         }
         let access = try FleetAccess(invocation, context)
         let wanted = invocation.value("rollout")
@@ -35,10 +35,10 @@ struct FleetStatusCommand {
         guard let rollout, !vehicles.isEmpty else {
             throw CommandError(
                 .inputMissing,
-                wanted.map { "the fleet knows nothing of a rollout \($0.visible)" }
-                    ?? "the fleet knows of no rollout yet",
+                wanted.map { "the rollout \($0.visible) is not known to the fleet" }
+                    ?? "no rollout is known to the fleet yet",
                 hint:
-                    "a rollout is known once a run with the fleet's rights has worked on a vehicle"
+                    "a rollout is known when a run with the fleet's rights has worked on a vehicle"
             )
         }
         context.console.result(
@@ -71,7 +71,7 @@ struct FleetStatusCommand {
         return lines.map { $0 + "\n" }.joined()
     }
 
-    /// How far it is over all gateways, and what holds it.
+    /// The progress over all gateways, and the hold, if there is one.
     private static func words(_ known: FleetRollout?) -> [String] {
         guard let known else { return [] }
         let wave = "wave \(known.wave + 1) of \(known.waves)"

@@ -4,8 +4,8 @@ import Operations
 import Postgres
 import Wire
 
-/// `gateway drain`: a gateway finishes what it has and begins nothing more; `gateway forget`: nobody waits for
-/// what it has not reported.
+/// `gateway drain`: a gateway finishes its work and begins nothing new; `gateway forget`: the fleet
+/// no longer waits for its reports.
 struct GatewayDrainCommand {
     private let invocation: Invocation
     private let context: Context
@@ -42,7 +42,7 @@ struct GatewayDrainCommand {
             throw CommandError(
                 .usage,
                 "nothing waits for a gateway called '\(name.visible)'",
-                hint: awaited.map { "what is waited for: \($0.visible)" }
+                hint: awaited.map { "the fleet waits for: \($0.visible)" }
                     ?? "no gateway is waited for"
             )
         }
@@ -82,13 +82,13 @@ struct GatewayDrainCommand {
             return CommandError(
                 .usage,
                 "\(name.visible) is not at work: its run has ended",
-                hint: "nothing is to be drained; to keep it from the next run, stop its timer"
+                hint: "there is nothing to drain; to keep it from the next run, stop its timer"
             )
         }
         return CommandError(
             .usage,
-            "\(name.visible) was last heard \(gateway.silence.brief) ago, and may not hear this either",
-            hint: "end its run on the machine itself; its modules are free when its rights are over"
+            "\(name.visible) was last heard \(gateway.silence.brief) ago and may not get this either",
+            hint: "end its run on that machine; its modules are free when its rights have expired"
         )
     }
 }

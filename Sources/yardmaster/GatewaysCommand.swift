@@ -5,7 +5,7 @@ import Postgres
 import Reports
 import Wire
 
-/// `gateways`: who is at work on a fleet.
+/// `gateways`: the gateways that work on a fleet.
 struct GatewaysCommand {
     private let invocation: Invocation
     private let context: Context
@@ -57,9 +57,9 @@ struct GatewaysCommand {
 
     private enum State: String {
         case working = "at work"
-        /// It finishes what it has.
+        /// It finishes its work and begins nothing new.
         case draining
-        /// It has not been heard for longer than a right lasts.
+        /// It was silent for longer than a right lasts.
         case silent
         case ended
     }
@@ -70,7 +70,7 @@ struct GatewaysCommand {
         return gateway.isDraining ? .draining : .working
     }
 
-    /// Of how many modules it may work with at once.
+    /// Modules that it works with, of the number that it can work with at the same time.
     private static func load(_ gateway: FleetGateway) -> String {
         guard let figures = gateway.figures, figures.links > 0, !gateway.isGone else {
             return "\(gateway.modules)"
@@ -78,7 +78,7 @@ struct GatewaysCommand {
         return "\(gateway.modules) of \(figures.links)"
     }
 
-    /// Of the last start of each.
+    /// Figures of the last start of each gateway.
     private static func metrics(_ all: [FleetGateway]) -> [MetricsText.Family] {
         var latest: [FleetGateway] = []
         for gateway in all where latest.last?.name != gateway.name { latest.append(gateway) }
@@ -98,23 +98,23 @@ struct GatewaysCommand {
             Double(duration.nanoseconds) / 1_000_000_000
         }
         return [
-            family("up", "1 while it is at work and heard of.") {
+            family("up", "1 while it is at work and not silent.") {
                 [.working, .draining].contains(state($0)) ? 1 : 0
             },
-            family("heard_timestamp_seconds", "Its last sign of life.") {
+            family("heard_timestamp_seconds", "The time of its last sign of life.") {
                 Double($0.heard.milliseconds) / 1_000
             },
-            family("rights_held", "Modules that it has the right to.") { Double($0.modules) },
-            family("links", "Modules that it can work with at once.") {
+            family("rights_held", "Modules that it holds the right to.") { Double($0.modules) },
+            family("links", "Modules that it can work with at the same time.") {
                 ($0.figures?.links).map(Double.init)
             },
-            family("rights_lost", "Rights of its run that ended before their work did.") {
+            family("rights_lost", "Rights of its run that ended before the work was done.") {
                 ($0.figures?.rightsLost).map(Double.init)
             },
             family("database_wait_seconds", "How long its run has waited for the database.") {
                 $0.figures.map { seconds($0.waited) }
             },
-            family("unreported", "What it has done and not reported yet.") {
+            family("unreported", "Results that it has not reported to the database yet.") {
                 ($0.figures?.untold).map(Double.init)
             },
             family("clock_offset_seconds", "How far its clock is ahead of the server's.") {

@@ -5,9 +5,9 @@ import Operations
 import Reports
 import Wire
 
-/// `history`: the runs that there were, the newest first.
+/// `history`: the runs so far, the newest first.
 struct HistoryCommand {
-    /// As many as a screen shows.
+    /// As many as fit on a screen.
     static let usual = 20
 
     private let state: String

@@ -4,10 +4,10 @@ import Operations
 import Reports
 import Wire
 
-/// `history compare`: two runs side by side.
+/// `history compare`: compares two runs.
 struct HistoryCompareCommand {
     private let state: String
-    /// Nil for the last one.
+    /// Nil for the last run.
     private let numbers: [Int?]
     private let common: CommonOptions
 

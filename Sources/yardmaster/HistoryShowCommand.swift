@@ -5,10 +5,10 @@ import Operations
 import Reports
 import Wire
 
-/// `history show`: one run with every vehicle's events, and its reports made again.
+/// `history show`: one run with the events of every vehicle; it can also write its reports again.
 struct HistoryShowCommand {
     private let state: String
-    /// Nil for the last one.
+    /// Nil for the last run.
     private let number: Int?
     private let reports: [ReportFile]
     private let common: CommonOptions

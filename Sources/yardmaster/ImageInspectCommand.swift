@@ -5,11 +5,12 @@ import Images
 import Operations
 import Wire
 
-/// `image inspect`: what is in an image file, what it fits, and whether it is intact.
+/// `image inspect`: the content of an image file, the modules that it fits, and whether it is
+/// intact.
 struct ImageInspectCommand {
     let path: String
     let common: CommonOptions
-    /// Nil when nothing says where the state directory is.
+    /// Nil when no state directory is given.
     private let store: StoreFolder?
 
     init(_ invocation: Invocation, _ context: Context) {
@@ -17,13 +18,13 @@ struct ImageInspectCommand {
         let store = state.map { StoreFolder(stateDirectory: $0) }
         self.store = store
         let argument = invocation.arguments[0]
-        // An image of the store may be named by its digest.
+        // An image of the store may be given by its digest.
         let stored = SHA256Digest(argument).flatMap { digest in store?.path(of: digest) }
         path = stored ?? argument
         common = CommonOptions(invocation)
     }
 
-    /// What this depot knows of where it came from.
+    /// The facts about its origin that this depot has.
     private func provenance(of bytes: [UInt8]) -> ImageProvenance {
         guard let store else { return ImageProvenance() }
         return ImageProvenance(record: ImageRecords(store).all()[SHA256.digest(of: bytes)])
@@ -71,7 +72,8 @@ struct ImageInspectCommand {
     }
 
     private func text(_ bytes: [UInt8], _ report: ImageReport) -> String {
-        let state = report.isChecked ? "intact" : "encrypted, its parts in place"
+        let state =
+            report.isChecked ? "intact" : "encrypted, so that only its structure was checked"
         var lines = ["\(path.visible): \(report.kind.words), \(state)"]
         lines.append("  \(bytes.count) bytes, SHA-256 \(SHA256.digest(of: bytes))")
         lines += provenance(of: bytes).words.map { "  " + $0 }

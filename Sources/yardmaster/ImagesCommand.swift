@@ -69,7 +69,8 @@ struct ImagesCommand {
         return .done
     }
 
-    /// Reads every image again; one that is not what its name says is reported, and the exit is 77.
+    /// Reads every image again; one that does not match its name is reported, and the exit code is
+    /// 77.
     private func verify(_ folder: StoreFolder) throws(ImageError) -> ExitCode {
         let inventory = ImageInventory(folder)
         let lines = try lines(folder) { (entry) throws(ImageError) in
@@ -102,7 +103,7 @@ struct ImagesCommand {
         let references = ImageReferences(folder)
         for rollout in rollouts where try !references.forget(rollout) {
             context.console.note(
-                "yardmaster: warning: nothing is known of a rollout \(rollout.visible)\n"
+                "yardmaster: warning: the rollout \(rollout.visible) is not known\n"
             )
         }
         let removed = try ImageInventory(folder).prune(under: lock, sparing: spared)

@@ -5,7 +5,7 @@ import Operations
 import Reports
 import Wire
 
-/// `inventory`: what each vehicle is, runs and owes, read by radio or from the journal.
+/// `inventory`: the firmware and the debts of each vehicle, read by radio or from the journal.
 struct InventoryCommand: Sendable {
     private let fleet: String?
     private let isLast: Bool
@@ -28,7 +28,7 @@ struct InventoryCommand: Sendable {
         common = try CommonOptions(invocation, context)
         self.context = context
         if wantsTable, common.wantsJSON {
-            throw CommandError(.usage, "--json and --csv are two forms of one result")
+            throw CommandError(.usage, "--json and --csv cannot be used together")
         }
         if fleet == nil, invocation.has("limit") {
             throw CommandError(

@@ -5,14 +5,14 @@ import Operations
 import Reports
 import Wire
 
-/// `morning`: what people have to do after the night.
+/// `morning`: the tasks for people after the night.
 struct MorningCommand {
     private let state: String
     private let common: CommonOptions
     private let since: String?
     private let days: Int
     private let form: Form
-    /// Follows the command's name in lines for the shell.
+    /// The flags that must follow the command's name in lines for the shell.
     private let flags: String
 
     private enum Form { case text, json, csv, html, mail(String) }
@@ -41,7 +41,7 @@ struct MorningCommand {
         guard forms.count < 2 else {
             throw CommandError(
                 .usage,
-                "one of --json, --csv, --html and --mail can be written at a time"
+                "only one of --json, --csv, --html and --mail can be used"
             )
         }
         form = forms.first ?? .text

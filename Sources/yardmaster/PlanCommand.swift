@@ -2,7 +2,7 @@ import Commands
 import Operations
 import Wire
 
-/// `plan`: what a run would do, without a word to any vehicle.
+/// `plan`: the effect that a run would have, without contact to any vehicle.
 struct PlanCommand {
     let options: PlanOptions
 

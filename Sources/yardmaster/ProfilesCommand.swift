@@ -7,7 +7,8 @@ import Reports
 import SourceTree
 import Wire
 
-/// `profiles`: which models of modules are known, and how a profile is written for another one.
+/// `profiles`: lists, prints and checks the profiles of modules, and helps to write one for another
+/// model.
 struct ProfilesCommand {
     private let invocation: Invocation
     private let common: CommonOptions

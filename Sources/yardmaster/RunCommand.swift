@@ -2,7 +2,7 @@ import Commands
 import Manifest
 import Operations
 
-/// `run`, and `secrets rotate`: a run that gives each module another secret instead of the steps of
+/// `run`; and `secrets rotate`: a run that gives each module another secret instead of the steps of
 /// the manifest.
 struct RunCommand {
     let options: RunOptions

@@ -9,13 +9,13 @@ import Rollout
 import Synchronization
 import Wire
 
-/// `scan`: which modules are in reach, as they come and go.
+/// `scan`: the modules in reach, as they appear and disappear.
 struct ScanCommand: Sendable {
     let length: Duration
     let simulation: SimulationOptions?
     let bus: String?
     let library: ProfileLibrary
-    /// Where an inventory may have left what it read; nil where there is no such place.
+    /// The state directory in which an inventory may have left its results; nil when there is none.
     let state: String?
     let common: CommonOptions
     let context: Context
@@ -44,7 +44,7 @@ struct ScanCommand: Sendable {
         return try result.get()
     }
 
-    /// Scans and prints what is found; generic over the radio.
+    /// Scans and prints the modules that are found; generic over the radio.
     func scan(
         _ central: any Central,
         _ time: any Timekeeper,
@@ -97,7 +97,7 @@ struct ScanCommand: Sendable {
         return .success(Signals.exitCode ?? .done)
     }
 
-    /// What an inventory has read of modules; empty where there is none that can be read.
+    /// The results of an inventory; empty when there are none that can be read.
     private var known: [InventoryRecord] {
         guard let state else { return [] }
         let known = try? JournalReader(directory: state).read { view throws(JournalError) in

@@ -2,7 +2,8 @@ import Commands
 import Manifest
 import Operations
 
-/// `schema`: the manifest's JSON Schema, or the description of what `serve` gives to programs.
+/// `schema`: the manifest's JSON Schema, or the description of the interface of `serve` for
+/// programs.
 struct SchemaCommand {
     let describesInterface: Bool
 

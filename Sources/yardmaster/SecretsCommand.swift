@@ -2,8 +2,8 @@ import Commands
 import Operations
 import Wire
 
-/// `secrets check`: every key, token and passkey that a manifest names, read and compared with its
-/// vehicle.
+/// `secrets check`: reads every key, token and passkey that a manifest names, and checks it against
+/// its vehicle.
 struct SecretsCommand {
     private let manifest: String
     private let common: CommonOptions

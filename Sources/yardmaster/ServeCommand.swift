@@ -9,7 +9,7 @@ import Web
 
 /// `serve`: the pages of this machine's rollouts, for browsers and programs.
 ///
-/// Reading only, unless a list says who may do more.
+/// Only for reading, unless a list of tokens permits more.
 struct ServeCommand {
     private let journal: StandingJournal
     private let listen: [String]
@@ -40,8 +40,8 @@ struct ServeCommand {
         guard sockets.isEmpty || listen.isEmpty else {
             throw CommandError(
                 .usage,
-                "the service manager has handed over sockets, and --listen names others",
-                hint: "leave --listen out; the socket unit says where pages are served"
+                "the service manager has passed sockets, and --listen names others",
+                hint: "leave --listen out; the socket unit determines where pages are served"
             )
         }
         defer { for socket in sockets { socket.close() } }
@@ -72,20 +72,20 @@ struct ServeCommand {
             }
         }
         if !common.isQuiet {
-            let whom = hasList ? ", for those who have a token" : ""
+            let whom = hasList ? ", for people with a token" : ""
             for socket in sockets { context.console.note("serving on \(socket.name)\(whom)\n") }
         }
-        // What pages set on a gateway holds for its fleet.
+        // Holds that pages set on a gateway apply to its fleet.
         let fleet = try FleetAccess.ofVerb(context).map { FleetControl(access: $0) }
         async let acts: Void = queue.work(OperatorRequests(state: journal.state, fleet: fleet))
         await Self.work(pages, servers, until: stop)
-        // A server that waits for an answer gets it, and can be stopped.
+        // Requests that wait for an answer get it, and then the servers can be stopped.
         queue.finish()
         await acts
         return Signals.exitCode ?? .done
     }
 
-    /// Looks at the journal once a second, until a signal comes.
+    /// Checks the journal once a second, until a signal arrives.
     private static func work(
         _ pages: LivePages,
         _ servers: [WebServer],

@@ -5,7 +5,7 @@ import Operations
 import Reports
 import Wire
 
-/// `show`: everything that the journal knows of one vehicle.
+/// `show`: everything that the journal contains about one vehicle.
 struct ShowCommand {
     private let state: String
     private let vehicle: VehicleID

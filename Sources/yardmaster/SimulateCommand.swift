@@ -20,13 +20,13 @@ struct SimulateCommand {
         case (nil, true):
             throw CommandError(
                 .usage,
-                "nothing says where the depot is to be served",
+                "no bus and no adapter is given to serve the depot on",
                 hint: "name a bus with --bus ADDRESS, or an adapter with --adapter hciN"
             )
         case (.some, false):
             throw CommandError(
                 .usage,
-                "a depot is served on a bus or from adapters, not both",
+                "a depot is served on a bus or from adapters, not on both",
                 hint: "leave out --bus or --adapter"
             )
         }

@@ -5,7 +5,7 @@ import Operations
 import Reports
 import Wire
 
-/// `status`: where the latest rollout stands, from the journal alone.
+/// `status`: the state of the latest rollout, from the journal alone.
 struct StatusCommand {
     let options: StatusOptions
 
@@ -91,7 +91,7 @@ struct StatusCommand {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Those steps by their kind, and the commands for them.
+    /// The steps by their kind, with their commands.
     private static func toDo(_ steps: [(vehicle: VehicleID, step: NextStep)]) -> [String] {
         guard !steps.isEmpty else { return [] }
         var lines = ["", "what to do"]

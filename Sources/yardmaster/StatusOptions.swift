@@ -1,15 +1,16 @@
 import Commands
 import Operations
 
-/// What `status` was asked for.
+/// The options of `status`.
 struct StatusOptions: Sendable {
     let state: String
-    /// Nil for the one that ran last.
+    /// Nil for the rollout that ran last.
     let rollout: String?
     let common: CommonOptions
-    /// Whether it is shown until a signal comes.
+    /// Whether it is updated until a signal arrives.
     let watches: Bool
-    /// Follows the command's name in lines for the shell, where the directory is not the usual one.
+    /// The flag that must follow the command's name in lines for the shell, when the directory is
+    /// not the default.
     let stateFlag: String
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {

@@ -9,7 +9,7 @@ import Rollout
 import Synchronization
 import Wire
 
-/// `status --watch`: what a run shows on its own terminal, from the journal, until Ctrl-C.
+/// `status --watch`: the display of a run, made from the journal, until Ctrl-C.
 struct StatusWatch {
     private let journal: StandingJournal
     private let rollout: String?
@@ -37,7 +37,7 @@ struct StatusWatch {
             style: context.style(noColor: common.noColor),
             context
         )
-        // What cannot be read at all is reported before anything is watched.
+        // A journal that cannot be read is reported before the watch begins.
         try screen.begin()
         let stop = Signals.catchThem()
         let (ends, end) = AsyncStream<Void>.makeStream()
@@ -52,15 +52,15 @@ struct StatusWatch {
     }
 }
 
-/// The picture of the newest run, brought up to date by a clock.
+/// The display of the newest run, updated by a clock.
 private final class Screen: Sendable {
     private struct State {
         var follower = RunFollower()
         var printer: any Printer
-        /// What was read last; nothing is read while it stays.
+        /// The journal mark of the last reading; while it is the same, nothing is read.
         var mark: JournalMark?
         var plan: (run: Int, plan: FrozenPlan?, zone: Zone)?
-        /// The run whose end, or whose cut, was printed already.
+        /// The run whose end or interruption was already printed.
         var told: Int?
     }
 
@@ -98,13 +98,13 @@ private final class Screen: Sendable {
         }
     }
 
-    /// Reads what is new and draws it.
+    /// Reads new events and draws them.
     func beat() {
         let now = RealTime().now
         state.withLock { state in
             let mark = JournalMark(journal.state)
             if mark != state.mark {
-                // A journal that is just being made cannot be read for a moment.
+                // A journal that is being created cannot be read for a moment.
                 if let look = try? look(state.follower) {
                     state.mark = mark
                     take(look, &state, at: now)
@@ -125,7 +125,7 @@ private final class Screen: Sendable {
         let zone = state.plan?.zone ?? .utc
         let wall = RealTime().wallTime
         let isFirst = state.follower.number == nil
-        // What happened before the watch began is not printed line by line.
+        // Events from before the watch are not printed line by line.
         var isPast = false
         for news in state.follower.take(look, plan: state.plan?.plan, zone: zone, at: wall) {
             switch news {
@@ -175,7 +175,7 @@ private final class Screen: Sendable {
 
     private func write(_ text: String) { write([Output(.err, text)]) }
 
-    /// Where nothing is drawn, all that is reported is the result.
+    /// Without a terminal, everything is written to standard output.
     private func write(_ outputs: [Output]) {
         for output in outputs {
             if isLive, output.stream == .err {
@@ -186,7 +186,7 @@ private final class Screen: Sendable {
         }
     }
 
-    /// The picture stays; what the terminal has written for the keys goes.
+    /// Keeps the display, and clears the characters that the terminal printed for the keys.
     func leave() {
         if isLive { context.console.note("\r\u{1B}[K") }
     }

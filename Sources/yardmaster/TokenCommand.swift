@@ -2,7 +2,7 @@ import Commands
 import Operations
 import Wire
 
-/// `token show`: what a car-share token is good for, without its key.
+/// `token show`: the content of a car-share token, without its key.
 struct TokenCommand {
     private let source: String
     private let wantsJSON: Bool

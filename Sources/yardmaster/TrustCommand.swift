@@ -3,7 +3,7 @@ import Operations
 
 /// `trust`: the trusted documents of a repository.
 ///
-/// The forms that the ecosystem's conformance suite drives end in 0 or exactly 1.
+/// The subcommands that TUF's conformance suite calls end with 0 or exactly 1.
 struct TrustCommand {
     private let invocation: Invocation
     private let context: Context

@@ -2,7 +2,8 @@ import Commands
 import Operations
 import Wire
 
-/// `trust show`: which documents of a repository are trusted, until when and by whose keys.
+/// `trust show`: the trusted documents of repositories, with their expiry and the keys that signed
+/// them.
 struct TrustShowCommand {
     private let invocation: Invocation
     private let context: Context

@@ -4,11 +4,11 @@ import Operations
 import SourceTree
 import Wire
 
-/// `validate`: what is wrong with a manifest and the files it names.
+/// `validate`: the faults of a manifest and of the files it names.
 struct ValidateCommand {
     let manifest: String
     let common: CommonOptions
-    /// Whether keys, tokens and images of this machine are looked at.
+    /// Whether keys, tokens and images of this machine are checked.
     let looksAtFiles: Bool
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
@@ -20,7 +20,7 @@ struct ValidateCommand {
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let read = try Inputs.read(manifest, common)
         let plan = read.plan
-        // With mistakes in it, what can be read of it is looked at all the same.
+        // Even with errors in the manifest, its readable part is checked.
         let machine = try read.draft.map { (draft) throws(CommandError) in
             try findings(draft, isWhole: plan != nil, context)
         }
@@ -52,7 +52,7 @@ struct ValidateCommand {
         return .done
     }
 
-    /// What a run of the plan would lack on this machine.
+    /// The faults of this machine that would prevent a run of the plan.
     private func findings(
         _ plan: FrozenPlan,
         isWhole: Bool,

@@ -2,7 +2,7 @@ import Commands
 import Operations
 import Wire
 
-/// `version`: which program this is.
+/// `version`: the version of this program.
 struct VersionCommand {
     let wantsJSON: Bool
 

@@ -8,7 +8,7 @@ import Radio
 import Rollout
 import Wire
 
-/// `watch`: what the properties of one vehicle are, as they change.
+/// `watch`: the properties of one vehicle, as they change.
 struct WatchCommand: Sendable {
     let vehicle: String
     let fleet: String
@@ -24,7 +24,7 @@ struct WatchCommand: Sendable {
         guard let fleet = invocation.value("fleet") else {
             throw CommandError(
                 .usage,
-                "nothing says where the vehicle \(vehicle.visible) is listed",
+                "no manifest is given that lists the vehicle \(vehicle.visible)",
                 hint: "name a manifest with --fleet MANIFEST"
             )
         }
@@ -57,13 +57,14 @@ struct WatchCommand: Sendable {
         }
         let result = try await SimulatedCommand.run(simulation, context, library) {
             [length] central, time in
-            // A simulated vehicle rests: without an end it would be watched forever in no time.
+            // A simulated vehicle changes nothing: without an end, the watch would run forever
+            // without real time.
             await body(central, time, length ?? .seconds(30))
         }
         return try result.get()
     }
 
-    /// Reads the properties again and again, over lost links.
+    /// Reads the properties repeatedly, over lost links.
     private func follow(
         _ planned: PlannedVehicle,
         _ driver: any UpdateDriver,

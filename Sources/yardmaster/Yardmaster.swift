@@ -4,13 +4,13 @@ import Operations
 import Threads
 import Wire
 
-/// The program: a command line in, an exit code out.
+/// The program: takes a command line, returns an exit code.
 @main
 enum Yardmaster {
     static func main() async {
         Descriptor.prepareStandardStreams()
-        // Without root a thread's priority cannot be raised, and Dispatch would write to the system's log
-        // so in every run. No thread of it has begun yet.
+        // Without root, a thread's priority cannot be raised, and Dispatch would write this to the
+        // system's log in every run. Dispatch has not started a thread yet.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         let arguments = Array(CommandLine.arguments.dropFirst())
         if isQuick(arguments) {
@@ -36,8 +36,8 @@ enum Yardmaster {
         end(code, outlet)
     }
 
-    /// Whether the answer needs no file and no radio: then a thread for the output costs more
-    /// than the command.
+    /// Whether the command needs neither files nor radio: then a thread for the output would cost
+    /// more than the command.
     private static func isQuick(_ arguments: [String]) -> Bool {
         guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
         switch invocation.command {
@@ -63,8 +63,12 @@ enum Yardmaster {
         guard let failure = outlet.failure(of: STDOUT_FILENO), code == .done else {
             exit(code.rawValue)
         }
-        // Nobody may take half a result for a whole one; a reader that went away knows.
-        let loss = CommandError(.cannotWrite, "standard output was cut off", because: [failure])
+        // A truncated result must not be taken for a complete one; a reader that went away knows.
+        let loss = CommandError(
+            .cannotWrite,
+            "standard output was not written completely",
+            because: [failure]
+        )
         _ = Descriptor.write(Array(loss.text.utf8), to: STDERR_FILENO)
         exit(loss.exitCode.rawValue)
     }
@@ -102,7 +106,7 @@ enum Yardmaster {
         }
     }
 
-    /// Without `default`, so that a command that is in the table is also here.
+    /// Without `default`, so that every command in the table is here, too.
     private static func dispatch(
         _ invocation: Invocation,
         _ context: Context

@@ -100,7 +100,7 @@ import Workbench
         let second = try ExampleProgram.run("UpdateModule", arguments, in: folder)
         withExtendedLifetime(served) {}
         #expect(second.status == 0, "\(second.output)")
-        #expect(second.output.contains("goes on with 7505fe5b"), "\(second.output)")
+        #expect(second.output.contains("continues with 7505fe5b"), "\(second.output)")
         // The module says how much it has: no bar begins at nothing.
         #expect(!second.output.contains("[..........] 0 %"), "\(second.output)")
         #expect(second.output.hasSuffix("00a0000000000001 runs 4.12.0\n"), "\(second.output)")

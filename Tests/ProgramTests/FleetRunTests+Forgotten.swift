@@ -238,7 +238,7 @@ extension FleetRunTests {
         #expect(try lane.say("fleet", "accept-restore").status == 0)
         try endWait(yard.server, yard.database)
         let other = try lane.say("gateway", "forget", "nroth")
-        #expect(other.status == 64 && other.errors.contains("what is waited for: north"))
+        #expect(other.status == 64 && other.errors.contains("the fleet waits for: north"))
         let forgotten = try lane.say("gateway", "forget", "north")
         #expect(forgotten.status == 0 && forgotten.output.contains("nothing waits for it any more"))
         #expect(try lane.run("south").status == 0)

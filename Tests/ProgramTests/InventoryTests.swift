@@ -173,7 +173,7 @@ import Testing
     @Test(arguments: [
         (["--last"], 66, "there is no journal"),
         (["--limit", "bike-*"], 64, "--fleet"),
-        (["--json", "--csv"], 64, "two forms"),
+        (["--json", "--csv"], 64, "cannot be used together"),
         (["--bus", "unix:path=/nonexistent"], 69, "doctor"),
     ])
     func `what cannot be listed says why`(line: [String], status: Int32, words: String) throws {
