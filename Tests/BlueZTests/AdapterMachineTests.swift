@@ -9,7 +9,7 @@ import Testing
     private static let begin = Moment(nanoseconds: 0)
     private static func after(_ seconds: Int) -> Moment { begin.advanced(by: .seconds(seconds)) }
 
-    /// With one scan on, begun at the beginning.
+    /// A machine with one active scan, started at `begin`.
     private func scanning(_ rules: Machine.Rules = Machine.Rules()) -> Machine {
         var machine = Machine("hci0", rules: rules)
         #expect(machine.scanBegan(1, at: Self.begin) == [.perform(.setFilter)])
@@ -43,7 +43,7 @@ import Testing
         #expect(machine.wantsToConnect(1, at: Self.begin) == [.admit(1)])
         #expect(machine.wantsToConnect(2, at: Self.begin) == [])
         #expect(machine.wantsToConnect(3, at: Self.begin) == [])
-        // The second gives up while it waits.
+        // The second attempt is given up while it waits.
         #expect(machine.attemptEnded(2, at: Self.begin) == [])
         #expect(machine.attemptEnded(1, at: Self.begin) == [.admit(3)])
     }
@@ -164,7 +164,7 @@ import Testing
                 .note(.powerCycled(adapter: "hci0")), .perform(.powerOff),
             ]
         )
-        // Our own doing.
+        // The power cycle of this program switches the adapter off.
         #expect(machine.changed(to: .off, at: Self.after(61)) == [])
         for _ in 0..<4 { _ = done(&machine, at: Self.after(62)) }
         #expect(

@@ -10,9 +10,10 @@ import Testing
     @Test func `an agent is there and asked first before the first pairing begins`() {
         var agent = AgentMachine()
         #expect(agent.wants(1, .justWorks) == [.perform(.register(.none))])
-        // Another program's agent may stay the default: ours is asked about our own calls.
+        // Another program's agent may stay the default: bluetoothd asks our agent about our own
+        // calls.
         #expect(agent.done(.register(.none), isRefused: false) == [.begin(1)])
-        // The next one finds all of it there.
+        // The next pairing needs no further registration.
         #expect(agent.wants(2, .justWorks) == [])
         #expect(agent.ended(1) == [.begin(2)])
         #expect(agent.ended(2) == [])
@@ -43,7 +44,7 @@ import Testing
         var agent = AgentMachine()
         #expect(agent.serves(.justWorks) == [.perform(.register(.none))])
         #expect(agent.done(.register(.none), isRefused: false) == [.perform(.beDefault)])
-        // Where that is refused, pairings of our own go on all the same.
+        // If that is refused, our own pairings continue all the same.
         #expect(agent.wants(1, .justWorks) == [])
         #expect(agent.done(.beDefault, isRefused: true) == [.begin(1)])
     }

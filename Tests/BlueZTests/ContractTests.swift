@@ -7,7 +7,7 @@ import RadioContract
 import ScriptedHost
 import Testing
 
-/// A private bus with a scripted bluetoothd on it, and our radio beside.
+/// A private bus with a scripted bluetoothd, and our radio connected to that bus.
 struct ScriptedBench: ContractBench {
     let daemon: PrivateBus
     let fake: ScriptedBlueZ

@@ -9,7 +9,9 @@ import Testing
 import Threads
 import Workbench
 
-/// What BlueZ is known to do wrong, done on purpose; each with what is made of it.
+/// Known faults of BlueZ, caused on purpose, each with this program's reaction.
+///
+/// The numbers are those of the table in docs/simulation.md.
 @Suite(.timeLimit(.minutes(5))) struct FailureTests {
     private static let inProgress = ErrorReply("org.bluez.Error.InProgress", "In Progress")
     private static let abort = "le-connection-abort-by-local"
@@ -66,7 +68,7 @@ import Workbench
     @Test func `a discovery that somebody has begun is joined`() async throws {
         try await ScriptedBench.with { bench in
             await bench.fake.change { $0.startErrors = [Self.inProgress] }
-            // The other one's discovery is what we hear through.
+            // The scan hears advertisements through the other program's discovery.
             let deadline = bench.time.now.advanced(by: .seconds(1))
             await #expect(throws: RadioError.timedOut) {
                 try await bench.central.withScan(ScanFilter()) { scan throws(RadioError) in
@@ -107,7 +109,7 @@ import Workbench
                     } catch { return error }
                 }
                 try await wait(for: "the report") {
-                    // The thread is needed for what is waited for.
+                    // The task that is waited for needs this thread.
                     await Task.yield()
                     return notes.contains(.deaf(adapter: "hci0"))
                 }
@@ -145,7 +147,7 @@ import Workbench
         }
     }
 
-    // 5 and 7 of the source's sins
+    // 5
     @Test func `a success without a link is no link`() async throws {
         try await ScriptedBench.with { bench in
             await bench.fake.change { $0.connecting = [.successWithoutLink] }
@@ -204,7 +206,7 @@ import Workbench
         }
     }
 
-    /// bluetoothd 5.82 dies of a notify socket that is closed under a link.
+    /// bluetoothd 5.82 crashes when a notify socket is closed while its link is up.
     @Test(arguments: [true, false])
     func `a central's socket is let go when its link is gone`(isEnded: Bool) async throws {
         try await ScriptedBench.with { bench in
@@ -215,7 +217,7 @@ import Workbench
                 try await visitor.notify([1, 2])
                 _ = try await visitor.nextWrite(before: deadline)
                 if isEnded { await visitor.disconnect() }
-                // Else the end of the service, or the next wait, ends it.
+                // Otherwise the end of the service, or the next wait, ends the link.
             }
             #expect(await bench.fake.count("Disconnect") == 1)
             #expect(await bench.fake.count("hang-up under a link") == 0)
@@ -248,7 +250,7 @@ import Workbench
                 await link.disconnect()
                 _ = try await scan.next(before: deadline)
             }
-            // It may just have been going on again when nobody wanted it any more.
+            // The scan may just have started to continue when it was no longer wanted.
             let fake = bench.fake
             try await wait(for: "the scan to end") { () async in await !fake.isDiscovering }
         }
@@ -317,7 +319,7 @@ import Workbench
         }
     }
 
-    /// The first to use the radio attaches to the bus for all.
+    /// The first user of the radio connects to the bus for all users.
     @Test func `anyone who gives up while the bus is attached to leaves it whole for the next`()
         async throws
     {
@@ -327,7 +329,8 @@ import Workbench
                     if pauses == 0 { group.cancelAll() }
                     group.addTask {
                         do throws(RadioError) {
-                            // Nobody advertises this: only the end of the task ends it.
+                            // No device advertises this company: only the end of the task ends the
+                            // scan.
                             try await bench.central.withScan(ScanFilter(companies: [1])) {
                                 scan throws(RadioError) in
                                 let deadline = soon(bench).advanced(by: .seconds(600))
@@ -336,7 +339,8 @@ import Workbench
                             return nil
                         } catch { return error }
                     }
-                    // Each a way to the loop's thread and back: the next step of attaching.
+                    // Each read takes one turn on the loop's thread, the next step of connecting to
+                    // the bus.
                     for _ in 0..<pauses { _ = await bench.host.objectCount }
                     group.cancelAll()
                     return await group.next() ?? nil
@@ -363,7 +367,8 @@ import Workbench
         }
     }
 
-    // 16 is a clause of the contract in all its forms; here the sign is the socket alone.
+    // 16: the contract has a clause for each sign of a loss; here the only sign is the end of the
+    // socket.
     @Test func `what came before a loss can still be taken`() async throws {
         try await ScriptedBench.with { bench in
             let link = try await connect(bench)

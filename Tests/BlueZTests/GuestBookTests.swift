@@ -22,7 +22,7 @@ import Testing
         book.changed(path, device, isOurs: false, at: now)
     }
 
-    /// With the car subscribed and handed out.
+    /// A guest book with the car subscribed and handed out.
     private func visited(_ device: GuestBook.Device = connected) -> GuestBook {
         var book = GuestBook("hci0")
         _ = see(&book, car, device)
@@ -59,10 +59,10 @@ import Testing
         #expect(book.isVisited)
         let actions = book.tick(at: Self.after(30)) { "\($0)" }
         #expect(actions == [] && !book.isVisited && book.deadline == nil)
-        // It may be another program's, and is no news when something else of it changes.
+        // The link may be another program's, so a further change of the device means no visit.
         _ = see(&book, car, Self.connected, at: Self.after(31))
         #expect(!book.isVisited)
-        // Late, and welcome all the same.
+        // A late subscription is accepted all the same.
         #expect(book.subscribes(car)?.visit == 1)
     }
 

@@ -4,7 +4,7 @@ import Domain
 import Radio
 import Testing
 
-/// A link machine with the facts that its shell would find.
+/// A link machine with the facts that its shell would collect.
 private struct LinkBench {
     static let address = "C0:00:00:00:00:01"
     private static let adapter = ObjectPath("/org/bluez/hci0") ?? .root
@@ -74,7 +74,7 @@ private struct LinkBench {
     mutating func cancelled() -> [LinkMachine.Action] { machine.cancelled(facts, at: now) }
     mutating func refused(_ error: RadioError) -> [LinkMachine.Action] { machine.refused(error) }
 
-    /// Up to its use, with 244 bytes a packet.
+    /// An open link, ready for use, with 244 bytes per packet.
     static func standing(_ policy: BondPolicy = .unbonded) -> LinkBench {
         var bench = LinkBench(policy)
         _ = bench.begin()
@@ -169,7 +169,7 @@ private struct LinkBench {
         _ = bench.begin()
         #expect(bench.pass(.seconds(24)) == [])
         #expect(bench.pass(.seconds(1)) == [.call(.disconnect)])
-        // Nor does that answer: it is not waited for forever.
+        // There is no answer to the disconnect either: the machine does not wait for it forever.
         #expect(
             bench.pass(.seconds(6)) == [
                 .forget, .failed(.radio(.connectFailed)), .over,
@@ -236,7 +236,7 @@ private struct LinkBench {
 
     // MARK: Losses
 
-    /// Each is the first sign of a loss, in one version or another.
+    /// Each of these is the first sign of a loss in one version of BlueZ or another.
     private static let losses: [@Sendable (inout LinkFacts) -> Void] = [
         { $0.isSameGeneration = false }, { $0.adapter = nil }, { $0.adapter?.isPowered = false },
         { $0.device = nil }, { $0.device?.isConnected = false },

@@ -4,7 +4,7 @@ import Domain
 import Radio
 import Testing
 
-/// What is left for somebody who takes it later.
+/// Elements wait in a mailbox until a task takes them.
 @Suite struct MailboxTests {
     private func withMailbox(
         _ body: (Mailbox<Int>) async throws -> Void

@@ -16,7 +16,7 @@ import Testing
         RequestMachine(kind, before: Self.begin.advanced(by: limit), at: Self.begin)
     }
 
-    /// Sent, and not answered yet.
+    /// A machine whose request was sent and is not answered yet.
     private func asked(
         _ kind: RequestMachine.Kind = .read,
         before limit: Duration = .seconds(10)

@@ -84,7 +84,7 @@ import Testing
         machine.voided()
         #expect(machine.isBare)
         #expect(machine.tick(at: Self.after(5_000)) == [])
-        // The answer to a call of before.
+        // The answer to a call from before the loss.
         #expect(machine.done(.advertise(1), nil, at: Self.begin) == [])
         #expect(machine.usable(at: Self.begin) == [.perform(.register(1))])
     }

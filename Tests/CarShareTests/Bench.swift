@@ -6,7 +6,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// A vehicle in simulated air, a token for it, and what became of the commands.
+/// A vehicle in simulated air, a token for it, and the results of the commands.
 struct CarShareBench: Sendable {
     static let hardwareID: UInt32 = 553_845_661
 
@@ -16,7 +16,7 @@ struct CarShareBench: Sendable {
     let notes = Notes()
     var limits = CarShareLimits()
 
-    /// What the sessions passed over.
+    /// Collects the notes of the sessions.
     final class Notes: Sendable {
         private let list = Mutex<[CarShareNote]>([])
 
@@ -26,7 +26,7 @@ struct CarShareBench: Sendable {
 
     static let issuer = GOTokenIssuer(tenant: Keys.tenant, reservation: Keys.reservation)
 
-    /// Around the time at which simulations begin.
+    /// Shortly before the time at which simulations begin.
     static let start = Simulation.firstEvening.advanced(by: .seconds(-3_600))
     static let end = Simulation.firstEvening.advanced(by: .seconds(86_400 * 30))
 
@@ -79,7 +79,7 @@ struct CarShareBench: Sendable {
         await simulation.air.arrange { world in _ = world.add(plan) }
     }
 
-    /// What the simulated device did and how it stands.
+    /// What the simulated device did, and its state.
     struct Seen: Sendable {
         let executed: [CarShareCommands]
         let received: Int
@@ -101,13 +101,13 @@ struct CarShareBench: Sendable {
 
     typealias Outcome = Result<CarShareReport, CarShareError>
 
-    /// Sends commands one after the other, each on a link of its own.
+    /// Sends commands one after the other, each on its own link.
     func send(_ commands: CarShareCommands...) throws -> (outcomes: [Outcome], seen: Seen) {
         try simulation.run { [self] in
             await setUp()
             var outcomes: [Outcome] = []
             for command in commands { outcomes.append(await attempt(command)) }
-            // What the vehicle still has to do, it does.
+            // The vehicle finishes its remaining work.
             await simulation.time.sleep(for: .seconds(120), "the vehicle to come to rest")
             return (outcomes, await seen())
         }

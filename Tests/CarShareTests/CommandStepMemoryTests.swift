@@ -7,13 +7,13 @@ import Simulation
 import Synchronization
 import Testing
 
-/// What several runs of a rollout do with commands: judged by what the vehicles have carried out.
+/// Commands over several runs of a rollout, judged by what the vehicles have carried out.
 @Suite struct CommandStepMemoryTests {
     private static let unlocked = CarShareCommands(.unlockAll)
     private static let located = CarShareCommands(.locate)
     private let unlock = JobStep.command(Self.unlocked)
 
-    /// Of the whole rollout, or of its first vehicles alone.
+    /// A schedule of the whole rollout, or of its first vehicles only.
     private static func schedule(
         of vehicles: Int,
         plan: UInt8 = 1,
@@ -27,7 +27,7 @@ import Testing
         return schedule
     }
 
-    /// E4: a part that is begun again is not gone on with.
+    /// E4: a part that begins again does not continue what an earlier part has begun.
     @Test func `a part that begins again does its steps again, and the others nothing`() throws {
         let yard = CommandYard(seed: 1, count: 2)
         let nights = try yard.nights(
@@ -45,7 +45,7 @@ import Testing
         #expect(nights.allSatisfy { $0.counts[.succeeded] == $0.counts.values.reduce(0, +) })
     }
 
-    /// E2: what was begun last is still the whole, by its own plan.
+    /// E2: the last beginning of the whole rollout stays in force, with its own plan.
     @Test func `a part by another plan takes nothing away from the rollout that was begun`() throws
     {
         let yard = CommandYard(seed: 1, count: 2)
@@ -69,7 +69,7 @@ import Testing
         #expect(records[2]?.plan == records[1]?.plan && records[2]?.began == records[1]?.began)
     }
 
-    /// E2: by the same plan, what a part has begun is gone on with.
+    /// E2: a later beginning of the same plan continues what a part has begun.
     @Test func `what a part has carried out a later beginning does not repeat`() throws {
         let yard = CommandYard(seed: 1, count: 2)
         let nights = try yard.nights(
@@ -81,7 +81,7 @@ import Testing
         #expect(nights.map(\.executed) == [[once, []], [once, once]])
     }
 
-    /// N2: which of them it is tells them apart.
+    /// N2: equal steps are distinguished by their order.
     @Test func `of two equal steps each is carried out`() throws {
         let yard = CommandYard(seed: 1, count: 1)
         let night = try yard.nights([unlock, unlock])[0]
@@ -90,7 +90,7 @@ import Testing
         #expect(Set(night.intents.map(\.intent.step)).count == 2)
     }
 
-    /// N2: it stands nowhere in the list of those that it is done with.
+    /// N2: the owed step is not in the list of steps of the execution.
     @Test func `a step that is owed is not taken for the one at the first place`() throws {
         let yard = CommandYard(seed: 1, count: 1)
         let time = yard.simulation.time
@@ -109,7 +109,7 @@ import Testing
         #expect(nights[1].counts == [.succeeded: 1])
     }
 
-    /// C1, C2: the disk refuses one write of the run, each in turn.
+    /// C1, C2: the disk refuses one write of the run; each write is tried in turn.
     @Test func `a command whose outcome could not be written is in doubt and not sent again`()
         throws
     {
@@ -127,7 +127,8 @@ import Testing
             }
             guard nights.count == 1, let next = nights.first else { break }
             #expect(next.executed[0].count <= 1, "write \(write)")
-            // Refused the intent, or what comes before it, it was not sent: then the next run does it.
+            // When the intent or an earlier write was refused, the command was not sent, and the
+            // next run sends it.
             guard let intent = left.withLock({ $0.first }), intent.settlement == nil else {
                 continue
             }
@@ -138,9 +139,10 @@ import Testing
         #expect(met == 1, "one of the writes was that of the outcome, with the command carried out")
     }
 
-    /// C2, C5: what is owed is done for a vehicle in doubt, but not the very step that may have been done.
+    /// C2, C5: the owed steps of a vehicle in doubt are done, except the step that may already have
+    /// been done.
     ///
-    /// The disk refuses one write of the run, each in turn.
+    /// The disk refuses one write of the run; each write is tried in turn.
     @Test func `a step of always that may have been done is not done again`() throws {
         let lock = JobStep.command(CarShareCommands(.lock))
         let whole = Self.schedule(of: 1)
@@ -171,7 +173,7 @@ import Testing
         #expect(met == 1, "one of the writes was that of the outcome, with the command carried out")
     }
 
-    /// A1: what was done since may have undone what `always` brought about.
+    /// A1: a step that was done since then may have undone the effect of `always`.
     @Test func `what runs always runs again after a step that was done again`() throws {
         let lock = CarShareCommands(.lock)
         let yard = CommandYard(seed: 1, count: 1, faults: [.init(.nack(2))])
@@ -185,7 +187,7 @@ import Testing
         #expect(nights.map(\.executed) == [[[lock]], [[lock, Self.unlocked, lock]]])
     }
 
-    /// A4: it stands unlocked, no matter why nobody went to it.
+    /// A4: the vehicle is still unlocked, whatever the reason why no run worked on it.
     @Test func `a vehicle that owes a step and is left alone has failed`() throws {
         let yard = CommandYard(seed: 1, count: 1)
         let time = yard.simulation.time
@@ -212,7 +214,7 @@ import Testing
         #expect(end.message.contains("it still owes `command lock`"), "\(end)")
     }
 
-    /// The vehicle would take it the second time.
+    /// The fault is used up by the first command: the vehicle would accept a second one.
     @Test func `a command that a vehicle refuses is sent once and tried no more`() throws {
         let unknownKey: UInt8 = 2
         let yard = CommandYard(seed: 1, count: 1, faults: [.init(.nack(unknownKey))])

@@ -14,12 +14,13 @@ import Synchronization
 import Testing
 import Wire
 
-/// Commands as steps of a rollout: what the journal says and what the vehicles did.
+/// Commands as steps of a rollout: the records of the journal, and what the vehicles did.
 @Suite struct CommandStepTests {
     private let lock = JobStep.command(CarShareCommands(.lock))
     private let unlock = JobStep.command(CarShareCommands(.unlockAll))
 
-    /// Three runs over two waves: those of the first wave are looked at again in each of them.
+    /// The runs wait for approval between the waves, so earlier vehicles are looked at again in
+    /// each of them.
     @Test func `a rollout that goes on commands nobody a second time`() throws {
         let yard = CommandYard(seed: 1, count: 3)
         var schedule = Schedule(vehicles: 3)
@@ -39,7 +40,7 @@ import Wire
         #expect(nights[1].executed == [each, each, []])
         #expect(nights[2].executed == [each, each, each])
         #expect(nights[2].counts == [.succeeded: 3])
-        // It is finished, and stays so until somebody says that it begins again.
+        // The rollout is finished, and stays finished until a person begins it again.
         #expect(nights[3].executed == [each, each, each])
         #expect(nights[3].counts == [.succeeded: 3])
     }
@@ -121,7 +122,7 @@ import Wire
         #expect(night.records.allSatisfy { $0.end != nil } && night.records.count == 20)
         for list in night.executed {
             #expect(list.count { $0 == CarShareCommands(.unlockAll) } <= 1)
-            // What locks is sent until it is answered.
+            // A command that locks is sent until it is answered.
             #expect(list.isEmpty || list.last == CarShareCommands(.lock))
         }
         let unlocks = night.intents.filter { $0.intent.effect == .once }
@@ -132,7 +133,7 @@ import Wire
         #expect(night.counts[.succeeded] ?? 0 > 5)
     }
 
-    /// An image of 8 KiB that a module without a signature check takes.
+    /// An image of 8 KiB, for a module that checks no signature.
     private var update: UpdateJob {
         let firmware = (0..<8_192).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let version = FirmwareVersion(4, 12)
@@ -172,7 +173,7 @@ import Wire
         let commands = CarShareCommands.self
         for list in night.executed {
             #expect(list.count { $0 == commands.init(.unlockAll) } <= 1)
-            // What locks is sent until it is answered.
+            // A command that locks is sent until it is answered.
             #expect(list.isEmpty || list.last == commands.init(.lock))
         }
         let orders = night.intents.filter { $0.intent.description.hasPrefix("command") }
@@ -182,7 +183,7 @@ import Wire
         let doubtful = unlocks.count { $0.settlement?.outcome == "in-doubt" }
         let executed = night.executed.joined().count { $0 == commands.init(.unlockAll) }
         #expect((done...(done + doubtful)).contains(executed), "\(done) \(doubtful) \(executed)")
-        // Anyone who was not unlocked for certain is not updated either, and locked all the same.
+        // A vehicle that was not certainly unlocked is not updated, but it is locked.
         #expect(night.counts[.succeeded] ?? 0 > 8, "\(night.counts)")
     }
 
@@ -201,7 +202,8 @@ import Wire
         }[0]
         let isBack = seconds < 120
         let (done, ends) = (isOwed ? 2 : 1, night.records.map { $0.end?.message ?? "" })
-        // What always follows is owed from the first intent on, and who owes a step has failed.
+        // Steps of `always` are owed from the first intent on, and a vehicle that owes a step has
+        // failed.
         let late: Outcome = isOwed ? .failed : .deferred
         #expect(night.counts == (isBack ? [.succeeded: 2] : [late: 2]))
         #expect(night.executed.map(\.count) == (isBack ? [done, done] : [0, 0]))
@@ -230,7 +232,7 @@ import Wire
         let nights = try yard.nights([lock], times: 3) { night, journal in
             switch night {
             case 1:
-                // What a killed run leaves behind: the intent, and nothing after it.
+                // A killed run leaves this behind: the intent, and nothing after it.
                 let now = yard.simulation.time.wallTime
                 let run = try await journal.beginRun(
                     rollout: "batch",

@@ -13,13 +13,13 @@ import Synchronization
 import Testing
 import Wire
 
-/// A depot of vehicles with GO devices, some of them with a module to update besides.
+/// A depot of vehicles with GO devices, optionally each with a module to update.
 final class CommandYard: Sendable {
     let simulation: Simulation
     let count: Int
     let lossChance: Int
     let modules: Bool
-    /// Of each GO device.
+    /// The faults of each GO device.
     let faults: [GOPlan.Fault]
     let events = Mutex<[Event]>([])
     let stop = StopSignal()
@@ -40,7 +40,7 @@ final class CommandYard: Sendable {
         self.faults = faults
     }
 
-    /// The run is asked to stop as it looks at the clock for this time.
+    /// Asks the run to stop when it reads the clock for the `look`th time.
     func interrupts(at look: Int) -> InterruptingClock {
         let interrupting = InterruptingClock(simulation.time, stop, at: look)
         clock.withLock { $0 = interrupting }
@@ -58,7 +58,7 @@ final class CommandYard: Sendable {
         return plan
     }
 
-    /// A tenth of the modules, by chance, lose a link in the middle of their image.
+    /// A module; `lossChance` of 10,000 modules lose a link in the middle of their image.
     func module(_ number: Int) throws -> ModulePlan {
         var plan = ModulePlan(serial: try moduleSerial(number))
         plan.key = Self.key
@@ -100,15 +100,15 @@ final class CommandYard: Sendable {
         var counts: [Outcome: Int] = [:]
         var records: [ExecutionRecord] = []
         var intents: [IntentRecord] = []
-        /// Commands that each vehicle carried out.
+        /// The commands that each vehicle carried out.
         var executed: [[CarShareCommands]] = []
-        /// What each module runs.
+        /// The version that each module runs.
         var versions: [FirmwareVersion] = []
     }
 
-    /// Runs the same jobs so often; `before` may write into the journal.
+    /// Runs the same jobs `times` times; `before` may write into the journal.
     ///
-    /// A schedule for fewer vehicles is one of the first of them. A run that ends with a disk that is
+    /// A schedule for fewer vehicles is for the first ones. A run that ends because the disk is
     /// full is left out.
     func nights(
         _ steps: [JobStep],
@@ -149,7 +149,7 @@ final class CommandYard: Sendable {
                 let jobs = Array(jobs.prefix(schedule.models.count))
                 nights.append(try await run(jobs, schedule, journal))
             } catch let error as JournalError where error.kind == .full {
-                // The disk has refused a write, which ends the run.
+                // The disk refused a write, which ends the run.
             }
         }
         return nights
@@ -200,7 +200,7 @@ final class CommandYard: Sendable {
     }
 }
 
-/// Shows a later time at each look, and asks for the end of the run at one of them.
+/// Shows a later time at each reading, and asks the run to stop at one of the readings.
 final class InterruptingClock: Timekeeper {
     private let time: any Timekeeper
     private let stop: StopSignal
@@ -213,7 +213,7 @@ final class InterruptingClock: Timekeeper {
         self.look = look
     }
 
-    /// What it showed as it asked.
+    /// The time that was shown when the stop was requested.
     var asked: WallTime? { looks.withLock { $0.asked } }
     var now: Moment { time.now }
     var wallTime: WallTime {

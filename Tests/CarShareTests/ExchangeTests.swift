@@ -7,7 +7,8 @@ private func at(_ seconds: Double) -> Moment {
     Moment(nanoseconds: Int64(seconds * 1_000_000_000))
 }
 
-/// The command protocol: what each state makes of each event, and one end for each command.
+/// The command protocol: the reaction of each state to each event, and exactly one result for each
+/// command.
 @Suite struct ExchangeTests {
     private static let lock = CarShareCommands(.lock)
     private static let challenge = [1, 1, 0] + [UInt8](repeating: 0xC7, count: 32)
@@ -20,7 +21,7 @@ private func at(_ seconds: Double) -> Moment {
         }
     }
 
-    /// Every state, by its name.
+    /// Every state, with its name.
     static func machines() -> [(String, CarShareExchange)] {
         var list: [(String, CarShareExchange)] = []
         var machine = fresh()
@@ -115,7 +116,7 @@ private func at(_ seconds: Double) -> Moment {
                 let actions = event(&copy)
                 let told = actions.map { Self.word($0) }.joined(separator: ", ")
                 lines.append("\(name) \(word) -> \(Self.word(copy.state)) [\(told)]")
-                // A command that is over has had its one end, and has no deadline any more.
+                // A command that is over has had exactly one result, and has no deadline any more.
                 let ends = actions.count { if case .finished = $0 { true } else { false } }
                 let isOver = machine.isUnderWay && !copy.isUnderWay
                 let isRefused =
@@ -236,7 +237,7 @@ private func at(_ seconds: Double) -> Moment {
     }
 }
 
-/// The way to a vehicle: what each state makes of each event.
+/// The connection to a vehicle: the reaction of each state to each event.
 @Suite struct SocketTests {
     static func machines() -> [(String, CarShareSocket)] {
         var list: [(String, CarShareSocket)] = []

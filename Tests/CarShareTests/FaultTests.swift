@@ -4,14 +4,14 @@ import Radio
 import Simulation
 import Testing
 
-/// What goes wrong on the vehicle's side, and what a person is told about the command.
+/// Faults of the vehicle, and the error that is reported for the command.
 @Suite struct FaultTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let fault: GOPlan.Fault.Kind
         let fate: CarShareFate
         let reason: CarShareError.Reason
         let failureClass: FailureClass
-        /// Whether the vehicle did it all the same.
+        /// Whether the vehicle carried out the command all the same.
         var isExecuted = false
 
         var testDescription: String { "\(fault)" }
@@ -178,7 +178,7 @@ import Testing
         #expect(expected.isExecuted == false || error.mayHaveBeenExecuted)
     }
 
-    /// What comes in an odd order but comes.
+    /// Messages that arrive in an unusual order, but completely.
     @Test(
         arguments: [
             [.challengeEarly], [.secondHandshake(in: .request)],
@@ -243,7 +243,7 @@ import Testing
         #expect(seen.links == 1)
     }
 
-    // MARK: What the token says, and what the vehicle makes of it
+    // MARK: The contents of a token, and the vehicle's reaction
 
     @Test func `a permission that lacks is refused by the vehicle`() throws {
         let token = try CarShareBench.token { $0.permissions = CarShareCommand.locate.bit }
@@ -298,7 +298,7 @@ import Testing
     }
 
     @Test func `a token of another vehicle is refused in the vehicle's words`() throws {
-        // The service of this vehicle with the reservation of another one.
+        // The service of this vehicle, and the reservation of another one.
         let service = CarShareBench.hardwareID
         let token = try CarShareBench.token {
             $0.hardwareID = 7

@@ -2,10 +2,10 @@ import Domain
 import Families
 import Testing
 
-/// The bytes that a text spells in hex, with spaces where they help.
+/// The bytes of a text in hexadecimal; spaces are ignored.
 func hex(_ text: String) -> [UInt8] { Hex.bytes(text.filter { $0 != " " }) ?? [] }
 
-/// One frame of the documents: what it is, and its bytes.
+/// One frame from the documents: its type, body and bytes.
 struct FrameVector: Sendable, CustomTestStringConvertible {
     let type: AddOnType
     let body: [UInt8]
@@ -90,7 +90,8 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
             ("01 24 01 00 01 28 9D 03", .start(1)),
             ("02 01 00 03 08 04", .end(4)),
             ("02 02 07 04 0A 03", .length(7, type: 2)),
-            // The wire specification's own example, with the sum that its text does not lead to.
+            // The example of the wire specification; its sum differs from the one that the
+            // specification's text leads to.
             ("02 8C 06 0A 04 0A 02 08 01 B7 28 03", .checksum),
             ("02 24 01 00 01 28 9F 03", .checksum),
             ("02 24 01 00 01 29 9E 03", .checksum),
@@ -187,7 +188,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
             assembler.take(accepted.bytes + long.bytes + AddOnFrame.acknowledgement.bytes)
                 == [.frame(accepted), .frame(long), .frame(.acknowledgement)]
         )
-        // The last of them may go on in further writes.
+        // The last frame may continue in further writes.
         #expect(assembler.take(accepted.bytes + Array(vector.bytes[..<9])) == [.frame(accepted)])
         #expect(assembler.isMidFrame)
         #expect(
@@ -207,7 +208,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
             assembler.take(accepted.bytes + damaged + accepted.bytes)
                 == [.frame(accepted), .damaged(.checksum)]
         )
-        // No type has this number, so it begins no frame.
+        // No frame type has this number, so no frame begins here.
         #expect(
             assembler.take(accepted.bytes + accepted.bytes + [2, 0x33])
                 == [.frame(accepted), .damaged(.excess(got: 12, of: 10))]
@@ -237,7 +238,7 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
     }
 
     @Test func `six bytes that end a frame are its end, whatever they look like`() throws {
-        // A body whose last bytes with sum and end spell the handshake request.
+        // A body whose last bytes, with sum and end, are equal to the handshake request.
         let wanted = AddOnFrame.handshakeRequest.bytes
         let found = (0..<1 << 16).lazy.compactMap { number -> AddOnFrame? in
             let body: [UInt8] = [UInt8(number & 0xFF), UInt8(number >> 8), 0x02, 0x01, 0x00]
@@ -260,7 +261,8 @@ struct FrameVector: Sendable, CustomTestStringConvertible {
         #expect(assembler.take([2, 0x24, 0xFF, 0xFF]) == [])
         var events: [AddOnAssembler.Event] = []
         for _ in 0..<300 { events += assembler.take([UInt8](repeating: 2, count: 244)) }
-        // After 65,542 bytes it is judged, and what follows begins again and is nothing.
+        // The frame is judged after 65,542 bytes; the following bytes begin again and form no
+        // frame.
         #expect(events.first == .damaged(.excess(got: 65_640, of: 65_542)))
         #expect(events.count > 1)
     }

@@ -146,7 +146,7 @@ func digest(_ bytes: [UInt8]) -> SHA256Digest { SHA256.digest(of: bytes) }
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] ^= 1
-            // The hashes stand outside the checksums: they are compared with keys.
+            // The hashes are not covered by the checksums: they are compared with keys.
             let found = try? CarShareDeviceMessage(damaged)
             let isHash = (2..<6).contains(index) || (271..<277).contains(index)
             #expect(found == nil || isHash, "\(index)")
@@ -188,7 +188,7 @@ func digest(_ bytes: [UInt8]) -> SHA256Digest { SHA256.digest(of: bytes) }
 }
 
 @Suite struct StatusTests {
-    /// All that the documents list, and neighbours that they do not.
+    /// All values that the documents list.
     static let table: [(UInt32, ClosedRange<UInt32>)] = [
         (3_334, 0...1), (3_344, 0...9), (3_346, 1...8), (3_347, 1...2), (3_348, 1...4),
         (3_349, 1...4), (3_350, 1...4), (3_351, 1...4), (3_352, 1...2), (3_353, 0...9),

@@ -6,12 +6,12 @@ import Wire
 
 /// Random and mutated bytes into every parser and into running sessions.
 ///
-/// `YARDMASTER_INPUTS` sets how many: 1,000,000 takes minutes.
+/// `YARDMASTER_INPUTS` sets their number: 1,000,000 takes minutes.
 @Suite struct RandomInputTests {
     private static let count =
         ProcessInfo.processInfo.environment["YARDMASTER_INPUTS"].flatMap { Int($0) } ?? 4_000
 
-    /// Bytes that are random, or of a seed with a few of them changed, cut or doubled.
+    /// Random bytes, or the bytes of a seed with a few of them changed, cut off or doubled.
     private func input(_ random: inout SplitMix64, _ seeds: [[UInt8]]) -> [UInt8] {
         var bytes: [UInt8]
         if seeds.isEmpty || random.chance(0.2) {
@@ -118,7 +118,7 @@ import Wire
                 }
             }
             take(session.socketOpened(maximumLength: 20, at: now))
-            // What a good vehicle says, with more and more that it should not.
+            // The frames of a correct vehicle, with random bytes and delays in between.
             let script = [5, 6, 7, 0, 7, 1, 3]
             var step = 0
             for _ in 0..<40 {
@@ -156,7 +156,8 @@ import Wire
             ends.keys.sorted() == ["in-doubt", "not-sent", "refused", "success"]
                 || ends.keys.sorted() == ["failed", "in-doubt", "not-sent", "refused", "success"]
         )
-        // Other tests beside this one take memory, too: only a long run of its own can tell.
+        // Other tests run at the same time and use memory, too: only a long separate run can judge
+        // this.
         guard Self.count >= 1_000_000 else { return }
         #expect(memory() - settled < 16_384, "it grew from \(settled) KiB to \(memory()) KiB")
     }

@@ -40,7 +40,7 @@ private func at(_ seconds: Double) -> Moment {
             session.begin(Self.lock, at: at(2)) == [.notify(hex("02 88 03 00 00 01 00 8E 4F 03"))]
         )
         #expect(session.pieceSent(at: at(2)) == [])
-        // As upstream tests have it, with zeros for a checksum.
+        // The frame in upstream tests, with zeros as checksum.
         #expect(session.received(hex("02 22 04 01 00 00 00 00 00 03"), at: at(2)) == [])
         let challenge = try Self.message(Self.challenge)
         #expect(session.received(Array(challenge[..<20]), at: at(3)) == [])
@@ -72,7 +72,7 @@ private func at(_ seconds: Double) -> Moment {
         let serial = Array(named.utf8) + [UInt8](repeating: 0, count: 12 - named.utf8.count)
         let data = try AddOnFrame(.vehicleData, [UInt8](repeating: 0, count: 40) + serial).bytes
         let actions = session.received(data, at: at(1))
-        // Without its answer the command is never signed, so it cannot be carried out.
+        // Without the answer to it the command is never signed, so it cannot be carried out.
         let after = session.received(try Self.message(Self.challenge), at: at(1))
         guard named == "G9-0002", let other = Serial(named) else {
             #expect(actions == [.note(.frame(.vehicleData))])

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What a machine makes of every event in every state, kept as a file that people read.
+/// The reaction of a machine to every event in every state, kept as a readable file.
 ///
-/// `UPDATE_GOLDEN=1` writes it again instead of comparing.
+/// With `UPDATE_GOLDEN=1` it is written instead of compared.
 enum Table {
     static func expect(
         _ lines: [String],

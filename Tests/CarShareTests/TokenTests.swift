@@ -141,7 +141,7 @@ import Wire
 
     @Test func `a token that makes commands too long is refused`() throws {
         let fits = try CarShareBench.reservation().serialized.count
-        // A name of more than 127 bytes has a length of two.
+        // The length of a name of more than 127 bytes takes two bytes.
         let most = 1_024 - 1 - 536 - 5 - 1
         #expect(try faults { $0.reservationID += String(repeating: "x", count: most - fits) } == [])
         #expect(

@@ -7,9 +7,9 @@ private func at(_ seconds: Double) -> Moment {
     Moment(nanoseconds: Int64(seconds * 1_000_000_000))
 }
 
-/// Frames in and out, and what each state makes of each event.
+/// Frames sent and received, and the reaction of each state to each event.
 @Suite struct TransportTests {
-    /// Every state, by its name.
+    /// Every state, with its name.
     static func machines(mtu: Int = 20) -> [(String, AddOnTransport)] {
         var list: [(String, AddOnTransport)] = []
         var machine = AddOnTransport()
@@ -166,7 +166,7 @@ private func at(_ seconds: Double) -> Moment {
         let again = AddOnFrame.handshakeRequest.bytes
         #expect(machine.received(again, at: at(1)) == [.note(.handshakeRepeated)])
         #expect(machine.waiting == 1)
-        // A vehicle that asks again and again is answered once it can be.
+        // A vehicle that repeats its request gets one answer, as soon as it can be sent.
         #expect(machine.received(again, at: at(1)) == [.note(.handshakeRepeated)])
         #expect(machine.waiting == 1)
         _ = machine.pieceSent()

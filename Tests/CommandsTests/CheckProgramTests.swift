@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Workbench
 
-/// The program that is asked between two waves.
+/// The check program that runs between two waves.
 @Suite struct CheckProgramTests {
     private func answer(
         _ words: [String],
@@ -47,7 +47,8 @@ import Workbench
         #expect(ContinuousClock.now - began < .seconds(60))
         let text = try String(contentsOfFile: file, encoding: .utf8)
         let child = try #require(Int32(text.trimmingCharacters(in: .whitespacesAndNewlines)))
-        // Gone, or dead and not yet taken away by anyone who inherited it; the kernel takes a moment.
+        // The process is gone, or dead and not yet reaped by its new parent; the kernel needs a
+        // moment.
         func isGone() -> Bool {
             let stat = try? String(contentsOfFile: "/proc/\(child)/stat", encoding: .utf8)
             return stat.map { $0.contains(") Z ") } ?? true

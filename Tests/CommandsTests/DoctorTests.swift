@@ -5,11 +5,11 @@ import Operations
 import Radio
 import Testing
 
-/// What `doctor` finds on a host, and what it says to do.
+/// The findings of `doctor` on a host, with its advice.
 @Suite struct DoctorTests {
     private static let address = "00:11:22:33:44:55"
 
-    /// The findings that are no praise.
+    /// The findings that report a problem.
     private func faults(_ adapters: [AdapterReport], _ blocked: RadioSwitch.Block = .none)
         -> [Finding]
     {

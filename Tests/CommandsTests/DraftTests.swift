@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 import Workbench
 
-/// Files that are whole at any moment, no matter who else writes them.
+/// Files that are complete at any moment, whichever other processes write them.
 @Suite struct DraftTests {
     private func names(_ scratch: Scratch) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: scratch.path).sorted()
@@ -39,7 +39,7 @@ import Workbench
         {
             try write([1], to: name)
         }
-        // A plain user can remove a draft that cannot be written any more.
+        // Even without write permission on a draft, a user can remove it.
         chmod(orphan, 0o444)
         let holder = open(held, O_RDONLY | O_CLOEXEC)
         defer { close(holder) }

@@ -2,7 +2,7 @@ import Commands
 import Testing
 
 @Suite struct ExitCodeTests {
-    /// The table of the design, written out once more by hand.
+    /// The table of exit codes, written here a second time by hand.
     static let table: [(ExitCode, Int32, String)] = [
         (.done, 0, "done"),
         (.internalError, 1, "internal-error"),

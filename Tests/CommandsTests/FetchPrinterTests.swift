@@ -3,7 +3,7 @@ import Images
 import Operations
 import Testing
 
-/// What people see of images on their way.
+/// The output for people while images are downloaded.
 @Suite struct FetchPrinterTests {
     private static let start = Moment(nanoseconds: 0)
     private static let total = ByteCount(bytes: 4 << 20)
@@ -78,7 +78,7 @@ import Testing
             let lines = printer.draw(width: width, at: Self.at(1)).split(separator: "\n")
             #expect(lines.dropFirst().allSatisfy { $0.count < max(1, width) })
         }
-        // What stays is written where the drawn lines were.
+        // A permanent line replaces the drawn lines.
         let stored = printer.take(.stored(total), of: 0, at: Self.at(2))
         #expect(stored.hasPrefix("\u{1B}["))
         #expect(stored.hasSuffix("city: in the store, 4 MiB, 2 MiB/s\n"))

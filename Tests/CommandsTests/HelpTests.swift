@@ -47,7 +47,7 @@ import Testing
         #expect(lint.status == 0)
         let page = try mandoc.run(["-T", "utf8"], input: ManualPage.text)
         #expect(page.status == 0)
-        // The terminal's bold is a letter struck twice.
+        // A terminal's bold letter is the same letter printed twice, with a backspace in between.
         let text = page.output.replacing(#/.\x08/#, with: "")
         for command in Command.all where !command.isHidden {
             #expect(text.contains("yardmaster \(command.name)"))

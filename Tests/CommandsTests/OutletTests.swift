@@ -4,7 +4,7 @@ import Operations
 import Testing
 
 @Suite struct OutletTests {
-    /// Two ends of a pipe, closed when it goes.
+    /// Both ends of a pipe, closed in `deinit`.
     private final class Pipe {
         private(set) var reader: CInt
         let writer: CInt
@@ -13,7 +13,7 @@ import Testing
             var ends: [CInt] = [-1, -1]
             try #require(pipe(&ends) == 0)
             (reader, writer) = (ends[0], ends[1])
-            // As the program does at its start.
+            // The program does the same at its start.
             signal(SIGPIPE, SIG_IGN)
         }
 
@@ -27,7 +27,7 @@ import Testing
             reader = -1
         }
 
-        /// Reads until what was read ends with `end`.
+        /// Reads until the text ends with `end`.
         func read(upTo end: String) -> String {
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -39,7 +39,7 @@ import Testing
             return String(decoding: bytes, as: UTF8.self)
         }
 
-        /// Reads `count` bytes, or what there is before the end.
+        /// Reads `count` bytes, or fewer when the pipe ends before.
         func read(_ count: Int) -> String {
             var bytes: [UInt8] = []
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -77,13 +77,13 @@ import Testing
         let outlet = try Outlet.open(name: "test")
         async let written: Void = outlet.pump()
         let line = String(repeating: "x", count: 1_023) + "\n"
-        // Nobody reads: a pipe holds 64 KiB, so this would block forever if it waited.
+        // Nothing reads: a pipe holds 64 KiB, so a write that waited would block forever.
         for _ in 0..<4_096 { outlet.write(line, to: pipe.writer, mayDrop: true) }
         outlet.write("the result\n", to: pipe.writer, mayDrop: false)
         outlet.finish()
         let text = pipe.read(upTo: "the result\n")
         await written
-        // Some was dropped, and nothing was torn.
+        // Some lines were dropped, and every other line is complete.
         let lines = text.split(separator: "\n")
         #expect(lines.count < 4_096)
         #expect(lines.count >= 1_024)

@@ -5,7 +5,7 @@ import Wire
 
 /// The built program, run as a shell would run it.
 @Suite struct ProgramTests {
-    /// It lies beside the test program.
+    /// The path of the program, beside the test program.
     static let path = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "yardmaster").path(percentEncoded: false)
 

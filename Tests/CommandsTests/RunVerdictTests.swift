@@ -65,7 +65,7 @@ import Testing
             whole.reason(.paused, paused, hold(by: Hold.gate))
                 == "a gate paused the rollout: the gate: 2 of 3"
         )
-        // A person did, or it was taken back while the run drained.
+        // A person paused the rollout, or the pause was lifted while the run drained.
         let byHand = result([:], unfinished: 2, .paused("by request"))
         for hold in [hold(by: "anna"), nil] {
             #expect(whole.reason(.paused, byHand, hold) == "the rollout is paused: by request")

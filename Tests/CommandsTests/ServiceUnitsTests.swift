@@ -4,13 +4,14 @@ import Foundation
 import Testing
 import Wire
 
-/// The units that 'systemd print' makes, held to what systemd itself says of them.
+/// Checks the units of `systemd print`, also with systemd's own programs.
 @Suite struct ServiceUnitsTests {
     private static let hasSystemd: ConditionTrait = .enabled(
         if: Tool.isInstalled("systemd-analyze"),
         "systemd-analyze is not installed"
     )
-    /// It reads units as the manager does, whose folder it makes where systemd has not.
+    /// `systemd-analyze verify` reads units as the manager does, and needs the manager's folder: it
+    /// makes this folder where systemd has not made it.
     private static let readsUnits: ConditionTrait = .enabled(
         if: geteuid() == 0 || FileManager.default.fileExists(atPath: "/run/systemd"),
         "systemd does not run here, and systemd-analyze needs root then"
@@ -60,7 +61,7 @@ import Wire
             .map { String($0.dropFirst(key.utf8.count + 1)) }
     }
 
-    /// Written into a folder of their own, an instance in the name of the template.
+    /// Writes the units into a new folder, with an instance name in the template's name.
     private func written(_ units: ServiceUnits) throws -> (folder: URL, paths: [String]) {
         let folder = FileManager.default.temporaryDirectory
             .appending(path: "units-\(UUID().uuidString)")
@@ -80,7 +81,7 @@ import Wire
         defer { try? FileManager.default.removeItem(at: folder) }
         let result = try #require(Tool("systemd-analyze"))
             .run(["verify", "--man=no"] + paths)
-        // Others' units on this machine are not ours to judge.
+        // Other units of this machine are not checked.
         let ours = result.errors.split(separator: "\n").filter { $0.contains("yardmaster") }
         #expect(ours == [])
         #expect(result.status == 0)
@@ -118,7 +119,7 @@ import Wire
         let again = ExitCode.allCases.map { Substring("\($0.rawValue)") }
             .filter { $0 != "0" && !fine.contains($0) && !grave.contains($0) }
         #expect(again == ["69", "75"])
-        // A oneshot service may not be restarted in any other way.
+        // systemd allows no other kind of restart for a oneshot service.
         #expect(values("Type", service) == ["oneshot"])
         #expect(values("Restart", service) == ["on-failure"])
         #expect(values("RestartForceExitStatus", service) == [])

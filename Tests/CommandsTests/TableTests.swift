@@ -21,12 +21,12 @@ import Testing
             #expect(flag.help.hasSuffix("."), "--\(flag.long)")
             if let needs = flag.needs { #expect(command.flag(long: needs) != nil) }
         }
-        // A word that may be left out cannot stand before one that may not.
+        // An optional word cannot come before a required one.
         let counts = command.arguments.map(\.count)
         #expect(counts.dropLast().allSatisfy { $0 == .one })
     }
 
-    /// The words of the first command of a shell's line; quotes hold words together.
+    /// The words of the first command of a shell line; quotes hold words together.
     private static func words(of line: String) -> [String] {
         let first = line.split { $0 == ">" || $0 == "|" || $0 == "&" }[0]
         var words: [String] = []

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A program of the machine that a test asks; the test is skipped where it is not installed.
+/// A program of the machine that a test runs; the test is skipped where it is not installed.
 struct Tool {
     struct Result {
         let status: Int32
@@ -12,7 +12,7 @@ struct Tool {
 
     static func isInstalled(_ name: String) -> Bool { Tool(name) != nil }
 
-    /// Nil when no directory of the path has it.
+    /// Nil when no directory of the path contains it.
     init?(_ name: String) {
         let directories = ["/usr/bin", "/bin", "/usr/local/bin"]
         guard
