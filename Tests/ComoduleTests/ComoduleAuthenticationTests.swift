@@ -7,7 +7,7 @@ import Testing
 
 private let challenge = [UInt8](0..<20)
 
-/// Shows its input instead of hashing it: which bytes are hashed is what matters here.
+/// Returns the input reversed instead of hashing it, because only the hashed bytes matter here.
 private func machine() throws -> ComoduleAuthentication {
     let key = try ComoduleKey(Secret(Array(String(repeating: "11", count: 20).utf8)))
     return ComoduleAuthentication(key: key, sha1: { $0.reversed() })

@@ -2,7 +2,7 @@ import Domain
 import Families
 import Testing
 
-/// The records of a module, by the published layouts.
+/// The records of a module, according to the published layouts.
 @Suite struct RecordTests {
     @Test func `the versions record has its numbers where they are known to be`() throws {
         let bytes = try #require(Hex.bytes("fcfc040c00010002" + "0001"))

@@ -99,7 +99,8 @@ private func reading(held: UInt16?) -> RegisterReader {
         #expect(reader.timeout(at: at(99)) == .record(Array(repeating: 1, count: 8)))
     }
 
-    /// A register that loads the selected record some time after the selection, if it has it.
+    /// A register that loads the selected record some time after the selection, if the record
+    /// exists.
     @Test(arguments: 1...200)
     func `whatever is selected in whatever order, the value read is the one of now`(
         seed: UInt64

@@ -2,7 +2,7 @@ import DBus
 import Foundation
 import PrivateBus
 
-/// A private bus with a loop of ours, closed in the right order.
+/// A private bus and an event loop, closed in the right order.
 func withBus<R: Sendable>(
     _ body: (PrivateBus, EventLoop, BusAddress) async throws -> R
 ) async throws -> R {
@@ -20,7 +20,7 @@ func withBus<R: Sendable>(
     }
 }
 
-/// Two connections to a private bus, ours in the role of a service and of a client.
+/// Two connections to a private bus, in the roles of a service and a client.
 func withPair<R: Sendable>(
     _ body: (_ service: Connection, _ client: Connection) async throws -> R
 ) async throws -> R {
@@ -75,7 +75,7 @@ enum Sample {
     }
 }
 
-/// Runs a program of the machine and gives what it prints; nil when it is not installed.
+/// Runs a program of the machine and returns its output; nil when it is not installed.
 func output(of program: String, _ arguments: [String], bus: String) async throws -> String? {
     guard
         let path = ["/usr/bin/", "/bin/"].map({ $0 + program })

@@ -95,7 +95,7 @@ import Workbench
             }
             let took = began.duration(to: EventLoop.now)
             #expect(took >= .milliseconds(200) && took < .seconds(30))
-            // The late answer is nobody's.
+            // The late answer is ignored.
             held.withLock { calls in
                 for call in calls { call.reply(.string("late")) }
                 calls = []
@@ -142,7 +142,8 @@ import Workbench
 
     @Test func `more calls than a bus allows at once are all answered`() async throws {
         try await withPair { service, client in
-            // Each waits for 50 more to come, or for the last: the bus refuses the 129th open one.
+            // Each call waits until 50 are open, or for the last one: the bus refuses the 129th
+            // open call.
             let held = Monitor<[IncomingCall]>([])
             let most = Atomic(0)
             await service.export(Sample.description("u", gives: "u"), at: Sample.path) { call in
@@ -181,7 +182,8 @@ import Workbench
                     let call = await Sample.call(service, [.uint32(UInt32(number))])
                     group.addTask { _ = try await client.call(call) }
                 }
-                // A call of the other connection is the pause, and comes after those before it.
+                // Calls of the other connection give the calls time to arrive, because the bus
+                // keeps the order.
                 for _ in 0..<200 { _ = try await service.owner(of: Sample.name) }
                 let waiting = held.withLock { held in
                     held.isFree = true
@@ -212,14 +214,14 @@ import Workbench
                 return
             }
             #expect(reply.name == "org.freedesktop.DBus.Error.LimitsExceeded")
-            // The connection is as good as before.
+            // The connection still works.
             let owner = try await client.owner(of: Sample.name)
             #expect(owner == nil)
         }
     }
 
     @Test func `descriptors go both ways and none is left behind`() async {
-        // In a process of its own: other tests open and close descriptors meanwhile.
+        // Runs in a separate process, because other tests open and close descriptors meanwhile.
         await #expect(processExitsWith: .success) {
             try await withPair { service, client in
                 await service.export(Sample.description("h", gives: "hq"), at: Sample.path) {
@@ -266,7 +268,7 @@ import Workbench
 }
 
 extension EventLoop {
-    /// Asks something that only the thread may be asked.
+    /// Runs `body` on the loop's thread, for reads that are allowed only there.
     func onLoop<R: Sendable>(_ body: @escaping @Sendable (EventLoop) -> R) async -> R {
         await withCheckedContinuation { continuation in
             perform { continuation.resume(returning: body(self)) }

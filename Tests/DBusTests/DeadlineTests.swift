@@ -10,7 +10,7 @@ import Threads
         try await body(loop)
     }
 
-    /// Returns when the loop's timers have had so much time.
+    /// Returns after the loop's timers have run for `time`.
     private func pass(_ time: Duration, on loop: EventLoop) async {
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             loop.perform { _ = loop.schedule(after: time) { done.resume() } }
@@ -21,7 +21,7 @@ import Threads
         try await withLoop { loop in
             let came = Monitor<[Moment]>([])
             let deadline = Deadline(on: loop) { came.withLock { $0.append(EventLoop.now) } }
-            // On the loop's own thread none of them can come up in between.
+            // While this runs on the loop's thread, no deadline can pass in between.
             let last = await loop.onLoop { _ in
                 let last = EventLoop.now.advanced(by: .milliseconds(60))
                 for milliseconds in [20, 90, 40] {

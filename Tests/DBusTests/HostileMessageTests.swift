@@ -2,7 +2,7 @@ import CDBus
 import DBus
 import Testing
 
-/// Messages as bytes, as nobody decent would send them.
+/// Messages as bytes, as no correct program would send them.
 @Suite struct HostileMessageTests {
     /// The bytes of a signal whose body `build` appends.
     private static func bytes(_ build: (inout DBusMessageIter) -> Void) -> [UInt8] {
@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: [65, 70, 200, 5_000])
     func `values nested deeper are no message`(depth: Int) throws {
-        // The body by hand, because libdbus does not write such either: "v" in "v" in "v".
+        // The body is written by hand, because libdbus refuses to write it, too: "v" in "v" in "v".
         var bytes = Self.bytes { Self.nest(&$0, 1) }
         let body = (1..<depth).flatMap { _ in [1, UInt8(ascii: "v"), 0] } + bytes.suffix(4)
         bytes.replaceSubrange((bytes.count - 4)..., with: body)

@@ -53,7 +53,7 @@ import Workbench
             await #expect(throws: BusError.disconnected) {
                 try await client.observe(SignalRule()) { _ in }
             }
-            // Answers to a bus that is gone go nowhere, quietly.
+            // Answers to a bus that is gone are dropped silently.
             held.withLock { $0 = [] }
             await service.close()
             await client.close()
@@ -83,7 +83,7 @@ import Workbench
     }
 
     @Test func `connections that come and go leave nothing behind`() async {
-        // In a process of its own: other tests open and close descriptors meanwhile.
+        // Runs in a separate process, because other tests open and close descriptors meanwhile.
         await #expect(processExitsWith: .success) {
             try await withBus { _, loop, address in
                 var counts: [Int] = []

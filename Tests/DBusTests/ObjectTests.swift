@@ -180,7 +180,7 @@ import Threads
             try await export(service)
             #expect(try await service.requestName(Sample.name))
             let text = try await output(of: program, arguments, bus: client.address)
-            // A machine without the program tells nothing about us.
+            // On a machine without the program there is nothing to compare.
             #expect(text == nil || text == expected, "\(text ?? "")")
         }
     }

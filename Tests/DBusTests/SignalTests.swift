@@ -6,7 +6,7 @@ import Threads
 @Suite(.timeLimit(.minutes(5))) struct SignalTests {
     static let moved = Signal("Moved", of: Sample.interface, at: Sample.path, [.string("here")])
 
-    /// Waits until all that was sent before has come: answers keep the order of signals.
+    /// Waits until all earlier signals have arrived: an answer does not overtake signals.
     private func fence(_ client: Connection, _ service: Connection) async throws {
         _ = try? await client.call(Sample.call(service))
     }
@@ -38,7 +38,8 @@ import Threads
                 guard message.interface == Sample.interface else { return }
                 seen.withLock { $0.append(message) }
             }
-            // Another rule lets the bus send it in any case: ours must still hold.
+            // Because of another rule the bus sends the signal in any case: our rule must still
+            // filter it.
             let other = try await client.observe(SignalRule(path: Sample.path)) { _ in }
             try await service.emit(Self.moved)
             try await fence(client, service)
@@ -49,7 +50,7 @@ import Threads
             try await service.emit(Self.moved)
             try await fence(client, service)
             #expect(seen.withLock { $0.count } == count)
-            // The rule about the owner of a name stays, for it is asked again and again.
+            // The rule about the owner of a name stays, because it is needed repeatedly.
             let tracked = rule.sender == nil ? 0 : 1
             let counts = await client.observerCounts
             #expect(counts.observers == tracked && counts.rules == tracked)
@@ -104,7 +105,7 @@ import Threads
         }
     }
 
-    /// Who has a name is learned once for all, by anyone who asks first.
+    /// The owner of a name is looked up once for all observers, by the first one.
     @Test func `an observer that gives up at once leaves the name to the next one`() async throws {
         try await withPair { service, client in
             #expect(try await service.requestName(Sample.name))

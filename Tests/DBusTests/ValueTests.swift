@@ -123,7 +123,7 @@ import Testing
                     MethodCall("no name", of: "a.b", at: .root, on: nil)
                 )
             }
-            // The connection is as good as before.
+            // The connection still works.
             await #expect(throws: BusError.refused(.unknownObject(Sample.path))) {
                 try await client.call(Sample.call(service))
             }

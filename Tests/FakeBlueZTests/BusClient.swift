@@ -3,7 +3,7 @@ import Domain
 import FakeBlueZ
 import Testing
 
-/// A program on the bus that knows nothing of us: calls methods and reads properties.
+/// A program on the bus that is independent of our radio: it calls methods and reads properties.
 struct BusClient {
     let connection: Connection
 
@@ -18,9 +18,9 @@ struct BusClient {
 
     static func path(_ text: String) -> ObjectPath { ObjectPath(text) ?? .root }
 
-    /// Of the contract's peer, whose characteristics stand in the order of their numbers.
+    /// A characteristic of the contract's peer, by its number; their handles are in the same order.
     static func characteristic(_ number: Int) -> ObjectPath {
-        // Each takes two handles, and those that notify one more for their descriptor.
+        // Each takes two handles, and each one that notifies takes one more for its descriptor.
         let handle = [2, 5, 7, 9, 11][number - 1]
         return path(peer.text + "/service0001/char00" + Hex.text([UInt8(handle)]))
     }
@@ -45,7 +45,7 @@ struct BusClient {
         )
     }
 
-    /// The error that a call is refused with, as name and text; nil when it is not refused.
+    /// The error with which a call is refused, as name and text; nil when it is not refused.
     func refusal(
         _ member: String,
         _ interface: String,
@@ -86,7 +86,7 @@ struct BusClient {
         return values.first?.asProperties?[name]
     }
 
-    /// Every object's path.
+    /// The paths of all objects.
     func tree() async throws -> [ObjectPath] {
         let values = try await connection.call(
             MethodCall(
@@ -100,7 +100,7 @@ struct BusClient {
         return entries.compactMap(\.key.asPath)
     }
 
-    /// Waits until something holds, for a minute at most.
+    /// Waits until the condition holds, for a minute at most.
     func wait(
         for condition: () async throws -> Bool,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -111,7 +111,7 @@ struct BusClient {
                 Issue.record("it does not come about", sourceLocation: sourceLocation)
                 return
             }
-            // The call to the bus is the pause.
+            // The call to the bus serves as the pause.
             _ = try await connection.owner(of: "org.bluez")
         }
     }

@@ -8,7 +8,7 @@ import RadioContract
 import Simulation
 import Testing
 
-/// The real clock, for tests that talk to a real bus.
+/// The real clock, for tests that use a real bus.
 struct LoopTime: Timekeeper {
     let loop: EventLoop
 
@@ -26,7 +26,7 @@ struct LoopTime: Timekeeper {
     }
 }
 
-/// A private bus with a simulated world served on it, and our radio beside.
+/// A private bus with a simulated world served on it, and our radio connected to that bus.
 struct FakeBench: BondBench {
     let daemon: PrivateBus
     let fake: FakeBlueZ
@@ -102,7 +102,7 @@ struct FakeBench: BondBench {
         try await FakeBench.with { try await clause.hold(on: $0) }
     }
 
-    /// It may come between the link's end and the news of it.
+    /// A request may be made between the end of the link and the report of that end.
     @Test(arguments: 0..<40)
     func `no request waits forever on a link that ends in that moment`(turn: Int) async throws {
         let clause = try #require(

@@ -92,7 +92,7 @@ import Testing
         )
     }
 
-    /// Whatever a restart has set in motion is over before the thread is.
+    /// Everything that a restart has started ends before its thread does.
     @Test(arguments: 0..<40)
     func `a service may be closed in the middle of a restart`(turn: Int) async throws {
         let bus = try PrivateBus()
@@ -102,7 +102,8 @@ import Testing
         await fake.close()
     }
 
-    /// Ordered by a program half of the time, and then still under way when the end comes.
+    /// Starts a restart; half of the time a program on the bus orders it, so that it may still be
+    /// running when the service is closed.
     private func beginRestart(of fake: FakeBlueZ, _ turn: Int) async throws {
         guard turn.isMultiple(of: 2) else {
             await fake.cause(.restart(after: .milliseconds(turn % 5)))

@@ -5,7 +5,7 @@ import RadioContract
 import Simulation
 import Testing
 
-/// Habits of bluetoothd that clients have to live with, seen by a bare client on the bus.
+/// Habits of bluetoothd that clients must handle, observed by a bare client on the bus.
 @Suite(.timeLimit(.minutes(5))) struct HabitTests {
     private func with(
         _ faults: [HostFault] = [],
@@ -241,7 +241,8 @@ import Testing
                     .properties([:])
                 ) == "NotAuthorized: Operation Not Authorized"
             )
-            // Taken, sent, and dropped by the device, which has no such thing.
+            // The packet is accepted and sent, and the device drops it, because it has no such
+            // characteristic.
             try await client.call(
                 "WriteValue",
                 "GattCharacteristic1",
@@ -339,7 +340,7 @@ import Testing
             #expect(await fake.figures.sockets == 2)
             await fake.cause(.linkLost(module: "the contract's peer"))
             #expect(await fake.figures.sockets == 0)
-            // Dropped, they would hang up by themselves.
+            // If they were released, the sockets would be closed from this side.
             withExtendedLifetime((write, notify)) {}
             #expect(
                 try await client.property("WriteAcquired", "GattCharacteristic1", at: echo)

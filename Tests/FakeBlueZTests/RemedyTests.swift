@@ -9,7 +9,7 @@ import Simulation
 import Testing
 import Threads
 
-/// What our radio does about the failures that only a whole host brings about.
+/// The reaction of our radio to failures that only a whole host can cause.
 ///
 /// The numbers are those of the table in docs/simulation.md.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RemedyTests {
@@ -40,7 +40,7 @@ import Threads
         }
     }
 
-    /// Finds, connects and sends something there and back; a few attempts are allowed.
+    /// Finds the peer, connects, sends bytes and receives their echo; a few attempts are allowed.
     private func exchange(_ bench: FakeBench, attempts: Int = 1) async throws {
         for attempt in 1...attempts {
             do {
@@ -102,7 +102,7 @@ import Threads
         }
     }
 
-    // 28, with a service that forgets
+    // 28, where the subscription is not remembered
     @Test func `a bonded central that subscribes again is served by its new socket`() async throws {
         let notes = Notes()
         try await FakeBench.with(ours: notes.settings) { bench in
@@ -149,7 +149,7 @@ import Threads
             let before = try await rules()
             for _ in 0..<5 { try await round() }
             #expect(try await rules() == before)
-            // Ours, the client's and the service's together.
+            // The rules of our radio, of the client and of the service together.
             #expect((1...30).contains(before), "\(before)")
             await client.connection.close()
         }
@@ -166,7 +166,7 @@ import Threads
                 scan throws(RadioError) in
                 let begun = bench.time.now
                 for _ in 0..<5 {
-                    // Of three hundred others nobody passes.
+                    // The filter passes none of the three hundred others.
                     let heard = try await scan.next(before: deadline)
                     #expect(heard.manufacturerData.keys.contains(ContractPeer.company))
                 }
@@ -174,11 +174,11 @@ import Threads
             }
             let atMost = await bench.host.objectCount
             #expect(atMost <= 320, "\(atMost)")
-            // What the service forgets is not kept here.
+            // Objects that the service forgets are not kept here.
             let client = try await BusClient(bench)
             try await client.wait { await bench.host.objectCount < 10 }
             await client.connection.close()
-            // They are still there.
+            // The devices are still there.
             try await exchange(bench)
         }
     }
@@ -203,7 +203,7 @@ import Threads
         }
     }
 
-    /// The visitor's service, for centrals that want a bond.
+    /// The visitor's service, for centrals that require a bond.
     private static let bonding = ServiceDescription(
         uuid: ContractVisitor.service.uuid,
         notify: ContractVisitor.service.notify,
@@ -255,7 +255,7 @@ import Threads
         }
     }
 
-    // 3, 7, 10 and 17, and hosts that are older or slower to tell
+    // 3, 7, 10 and 17, and hosts that are older or report late
     @Test(arguments: [
         HostFault.Kind.deaf, .deafUntilPowerCycle, .unresolved, .notifyLocked, .connectNeedsQuiet,
         .noSockets, .lateMTU, .drainsSockets,
@@ -269,7 +269,8 @@ import Threads
                 [.deaf, .deafUntilPowerCycle, .unresolved].contains(kind)
                     ? HostFault(kind, times: 1) : HostFault(kind)
             )
-            // An attempt fails where services are never found; the next one succeeds.
+            // With `unresolved` the services are never found in one attempt; the next attempt
+            // succeeds.
             try await exchange(bench, attempts: kind == .unresolved ? 2 : 1)
         }
     }

@@ -9,7 +9,7 @@ import SourceTree
 import Testing
 import Workbench
 
-/// Programs that others wrote for BlueZ, unchanged, on a served depot.
+/// Programs by other authors for BlueZ, unchanged, with a served depot.
 ///
 /// `YARDMASTER_BLE_PYTHON` names a Python that has bleak, smpclient, bluez-peripheral and bless;
 /// scripts/ble-clients makes one.
@@ -61,7 +61,7 @@ import Workbench
         func has(_ part: String) -> Bool { text.contains(part) }
     }
 
-    /// Runs a program on the bus, its own thread waiting for its end.
+    /// Runs a program on the bus; a separate thread waits for its end.
     private func run(
         _ tool: String,
         _ arguments: [String],
@@ -96,7 +96,7 @@ import Workbench
         return try await run(try #require(Self.python), [script] + arguments, on: bus)
     }
 
-    // MARK: Of PyPI
+    // MARK: Programs of PyPI
 
     @Test(.enabled(if: python != nil, "needs YARDMASTER_BLE_PYTHON"))
     func `bleak hears every module with what it advertises`() async throws {
@@ -124,7 +124,7 @@ import Workbench
     func `bleak is told of a lost link`() async throws {
         try await serving { fake, bus in
             async let told = clients("gone", "smp-1", on: bus)
-            // It writes when it is connected, knows the services and hears notifications.
+            // The program writes after it has connected, read the services and subscribed.
             try await wait(for: "its first write") { await fake.count("WriteValue") > 0 }
             #expect(await fake.cause(.linkLost(module: "smp-1")))
             let output = try await told
@@ -151,14 +151,14 @@ import Workbench
         try await serving { fake, bus in
             let served = try await clients(verb, Self.socket, on: bus)
             #expect(served.status == 0, "\(served.text)")
-            // The vehicle's request for the handshake.
+            // The handshake request of the vehicle.
             #expect(served.has("written 020100030803"), "\(served.text)")
             try await wait(for: "the GO device to leave") { await fake.figures.centrals == 0 }
             #expect(await fake.figures.applications == 0, "they go with the program")
         }
     }
 
-    // MARK: Of Debian
+    // MARK: Programs of Debian
 
     @Test(.enabled(if: isInstalled("bluetoothctl"), "bluetoothctl is not installed"))
     func `bluetoothctl scans, connects, writes and gets notifications`() async throws {
@@ -200,7 +200,8 @@ import Workbench
             func busctl(_ arguments: String...) async throws -> Output {
                 try await run("/usr/bin/busctl", ["--address=\(bus)"] + arguments, on: bus)
             }
-            // A scan ends with the program that wanted it, which busctl's own calls are too short for.
+            // A scan ends when its program leaves the bus, so the short calls of busctl cannot keep
+            // one.
             let scanner = try await BusClient(
                 connection: Connection.open(fake.address, on: fake.loop)
             )

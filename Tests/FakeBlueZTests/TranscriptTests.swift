@@ -2,10 +2,10 @@ import Foundation
 import HostScript
 import Testing
 
-/// What a script of calls brings about, beside what the real bluetoothd makes of it.
+/// The transcript of a script of calls, compared with the transcript of the real bluetoothd.
 @Suite(.timeLimit(.minutes(5))) struct TranscriptTests {
-    /// `  ` stands before what both say, `- ` before what only the served world says, `+ ` before what only
-    /// bluetoothd says, and `# ` before the reason for the differences that follow.
+    /// The mark `  ` begins a line that both have, `- ` a line of only the served world, `+ ` a
+    /// line of only bluetoothd, and `# ` the reason for the differences that follow.
     private static let recorded = URL(filePath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "RealBlueZ/transcript")
 

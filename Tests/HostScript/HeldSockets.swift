@@ -3,7 +3,7 @@ import Domain
 import Glibc
 import Threads
 
-/// Our ends of packet sockets; what comes of them stands in the transcript.
+/// Our ends of packet sockets; the packets that arrive are written to the transcript.
 final class HeldSockets: Sendable {
     private struct Held: Sendable {
         let descriptor: CInt
@@ -45,7 +45,8 @@ final class HeldSockets: Sendable {
         }
     }
 
-    /// Which of them the other side has closed: that is in no order with what comes over the bus.
+    /// Writes down which sockets the other side has closed: their order relative to the messages of
+    /// the bus is undefined.
     func tellEnds() {
         let names = ended.withLock { ended in
             defer { ended = [] }

@@ -58,7 +58,7 @@ extension HostScript {
         await manage("UnregisterApplication", "GattManager1", Self.root, note: "again")
     }
 
-    // MARK: What we serve
+    // MARK: The served objects
 
     private func export() async {
         let service = Self.root.appending("service0") ?? .root
@@ -119,7 +119,7 @@ extension HostScript {
     private static let optionsType = Signature("a{sv}") ?? .variant
     private static let bytesType = Signature("ay") ?? .variant
 
-    /// Called on the loop's thread.
+    /// Handles a call to one of the served objects, on the loop's thread.
     private func asked(_ call: IncomingCall, _ uuid: String) {
         let options = call.arguments.last?.asProperties ?? [:]
         let told = options.sorted { $0.key < $1.key }.map { name, value in

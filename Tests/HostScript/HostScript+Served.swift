@@ -6,7 +6,7 @@ import RadioContract
 import Simulation
 
 extension HostScript {
-    /// Plays it to the served world, on a bus of its own.
+    /// Plays the script to the served world, on a private bus.
     package static func playServed() async throws -> [String] {
         FairTime.begin()
         let daemon = try PrivateBus()
@@ -16,7 +16,7 @@ extension HostScript {
         let fake = try FakeBlueZ(address, served)
         await fake.arrange { world in
             let peer = ContractPeer(world: world)
-            // As two hosts of the real kind agree on it.
+            // The MTU that two real hosts agree on.
             peer.linkParameters.mtu = 517
             world.add(peer)
             let visitor = ContractVisitor()

@@ -2,21 +2,22 @@ package import DBus
 import Domain
 import RadioContract
 
-/// One script of a client's calls, played to whatever is `org.bluez` on a bus.
+/// One script of a client's calls, played to any service that is `org.bluez` on a bus.
 ///
-/// The contract's peer and its central have to be there. What comes of it goes into a transcript.
+/// The contract's peer and its central must exist. Calls, answers and signals are written to a
+/// transcript.
 package struct HostScript: Sendable {
-    /// What the script cannot bring about by itself.
+    /// Events that the script cannot cause with calls.
     package enum Cause: Sendable { case peerLeaves, peerReturns, centralLeaves }
 
-    /// How the script finds things, and how long it waits.
+    /// The names of the script's objects, and its waiting times.
     package struct Settings: Sendable {
         package var adapter = "hci0"
         /// The peer's address.
         package var peer: String
-        /// A scene is over when nothing has come for so long.
+        /// A scene is over when no message has arrived for this long.
         package var quiet = Duration.milliseconds(800)
-        /// So many seconds of the world in one.
+        /// The number of seconds of the world in one second.
         package var pace = 1.0
 
         package init(peer: String) { self.peer = peer }
@@ -28,10 +29,10 @@ package struct HostScript: Sendable {
     let adapter: ObjectPath
     let peer: ObjectPath
     let cause: @Sendable (Cause) async -> Void
-    /// The ends of sockets that the script holds.
+    /// The ends of sockets that the script keeps open.
     let sockets: HeldSockets
 
-    /// Plays it all; the transcript's lines.
+    /// Plays all scenes and returns the transcript's lines.
     package static func play(
         on bus: Connection,
         _ settings: Settings,
@@ -64,7 +65,7 @@ package struct HostScript: Sendable {
 
     // MARK: Calls
 
-    /// Calls, and waits for the answer; both have a line.
+    /// Makes a call and waits for the answer; each of them gets a line.
     @discardableResult
     func call(
         _ member: String,
@@ -90,7 +91,8 @@ package struct HostScript: Sendable {
             loop.perform {
                 bus.assumeIsolated {
                     $0.start(call) { result in
-                        // Here, on the loop, it stands among the signals as it came.
+                        // Here, on the loop's thread, the answer is in the right order among the
+                        // signals.
                         let took = began.duration(to: EventLoop.now) * pace
                         transcript.add("answer \(name): " + Self.text(result) + Self.text(took))
                         continuation.resume(returning: result)
@@ -107,14 +109,14 @@ package struct HostScript: Sendable {
             return (["done"] + values.compactMap(Transcript.text)).joined(separator: " ")
         case .failure(.refused(let reply)):
             let name = reply.name.split(separator: ".").last ?? ""
-            // The words of the bus's own errors are another library's.
+            // The text of the bus's own errors depends on another library.
             guard reply.name.hasPrefix("org.bluez.") else { return String(name) }
             return "\(name): \(reply.message)"
         case .failure(let error): return "\(error)"
         }
     }
 
-    /// Of what takes its time, how long, roughly.
+    /// The duration of a slow call, roughly; empty for a fast one.
     private static func text(_ took: Duration) -> String {
         let seconds = took.components.seconds
         return seconds < 5 ? "" : ", after about \((seconds + 5) / 10 * 10) s"
@@ -122,7 +124,7 @@ package struct HostScript: Sendable {
 
     // MARK: Waiting
 
-    /// A scene, which ends when all is quiet.
+    /// Plays a scene, which ends when no more messages arrive.
     func scene(
         _ title: String,
         isBrief: Bool = false,
@@ -133,7 +135,7 @@ package struct HostScript: Sendable {
         await quiet()
     }
 
-    /// Until nothing has come for a while.
+    /// Waits until no message has arrived for `settings.quiet`.
     func quiet() async {
         let deadline = EventLoop.now.advanced(by: .seconds(20))
         while EventLoop.now < deadline {

@@ -2,21 +2,22 @@ package import DBus
 package import Domain
 import Threads
 
-/// What came over the bus, one line each, in its order and with names in place of paths.
+/// The messages of the bus, one line for each, in their order and with names instead of paths.
 package final class Transcript: Sendable {
     private struct State: Sendable {
         var lines: [String] = []
-        /// Where the scene under way begins.
+        /// The first line of the current scene.
         var scene = 0
         var last = EventLoop.now
         var names: [ObjectPath: String]
-        /// Whether only links of devices are told of: the rest is in no order there.
+        /// Whether only the links of devices are written down: the order of the rest is undefined
+        /// there.
         var isBrief = false
     }
 
     private let state: Monitor<State>
     private let adapter: ObjectPath
-    /// Hears each line at once.
+    /// Receives each line immediately.
     private let told: @Sendable (String) -> Void
 
     package init(adapter: ObjectPath, told: @escaping @Sendable (String) -> Void) {
@@ -44,7 +45,7 @@ package final class Transcript: Sendable {
         }
     }
 
-    /// Whether a line of this scene begins so.
+    /// Whether a line of this scene has this beginning.
     func holds(_ beginning: String) -> Bool {
         state.withLock { state in
             state.lines[state.scene...].contains { $0.hasPrefix(beginning) }
@@ -58,9 +59,9 @@ package final class Transcript: Sendable {
     func name(of path: ObjectPath) -> String {
         state.withLock { state in
             if let name = state.names[path] { return name }
-            // The only device beside the peer.
+            // The only other device beside the peer.
             if path.parent == adapter, path.name.hasPrefix("dev_") { return "central" }
-            // Of a path below one that is known the rest.
+            // A path below a known one is the known name and the rest.
             guard let parent = path.parent, let known = state.names[parent] else {
                 return path.text
             }
@@ -72,7 +73,7 @@ package final class Transcript: Sendable {
         state.withLock { state in state.names.first { $0.value == name }?.key }
     }
 
-    /// Services and what is in them are called by their UUIDs, devices by what they are to us.
+    /// Names services and their contents by their UUIDs, and devices by their role.
     private func learn(_ path: ObjectPath, _ interfaces: [String: [String: DBusValue]]) {
         for (interface, properties) in interfaces {
             guard let uuid = properties["UUID"]?.asString else { continue }
@@ -126,7 +127,7 @@ package final class Transcript: Sendable {
         }
     }
 
-    /// What the peer's own host has beside the peer's service.
+    /// Whether an object belongs to the peer's host, not to the peer's service.
     private func isForeign(_ path: ObjectPath) -> Bool {
         let name = name(of: path)
         return ["service 18", "2a", "2b"].contains { name.hasPrefix($0) }
@@ -135,7 +136,7 @@ package final class Transcript: Sendable {
     private var isBrief: Bool { state.withLock { $0.isBrief } }
 
     private func isToldOf(_ property: String, at path: ObjectPath) -> Bool {
-        // Told of with each advertisement, or not: as the host likes.
+        // Hosts may report these with each advertisement, or not at all.
         if ["RSSI", "TxPower", "ManufacturerData"].contains(property) { return false }
         guard isBrief else { return true }
         return property == "Connected" || path == adapter && property != "UUIDs"
@@ -168,7 +169,7 @@ package final class Transcript: Sendable {
         String(name.split(separator: ".").last ?? "")
     }
 
-    /// Properties whose values are the machine's own, or another one each time.
+    /// Properties whose values depend on the machine, or differ each time.
     private static let personal: Set<String> = [
         "Address", "Alias", "Class", "Modalias", "Appearance", "Handle", "RSSI", "TxPower",
         "SupportedCapabilities", "Manufacturer", "Version", "AdvertisingFlags", "AddressType",
@@ -178,7 +179,7 @@ package final class Transcript: Sendable {
 
     private static func text(_ name: String, _ value: DBusValue) -> String {
         if personal.contains(name) { return "" }
-        // A host shows the name that was advertised until it has read its own.
+        // A host shows the advertised name until it has read the name from the device.
         if name == "Name" { return value.asString == "contract" ? "=contract" : "=another" }
         if name == "UUIDs" {
             let uuids = (value.asStrings ?? []).map(short)

@@ -1,15 +1,15 @@
 import Glibc
 
-/// A bus of the test's own: a dbus-daemon in a folder of its own, with the system bus's limits.
+/// A private bus: a dbus-daemon with its own folder and the limits of the system bus.
 ///
-/// It ends with this object, and with the process too when that is killed: a shell between them
-/// waits for the end of its input.
+/// It ends with this object, and also when the process is killed: a shell between them waits for
+/// the end of its input.
 package final class PrivateBus: @unchecked Sendable {
     package let folder: String
-    /// What to connect to; stays the same over restarts.
+    /// The address for connections; it stays the same over restarts.
     package var address: String { "unix:path=\(folder)/bus" }
 
-    // Started and stopped by one task at a time, which is the test's to see to.
+    // Started and stopped by one task at a time, which the test must ensure.
     private var shell: pid_t = -1
     private var leash: CInt = -1
 
@@ -17,7 +17,7 @@ package final class PrivateBus: @unchecked Sendable {
         package let description: String
     }
 
-    /// With a name that nobody may call, if one is given.
+    /// `name` is a name that may not be called; nil for none.
     package init(denying name: String? = nil) throws {
         var template = Array("/tmp/yardmaster-bus-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Failure(description: "no folder") }
@@ -76,7 +76,7 @@ package final class PrivateBus: @unchecked Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, pair[1], 0)
         posix_spawn_file_actions_adddup2(&actions, pipes[1], 1)
-        // Threads of a test may block signals, and a shell that hears of no child waits forever.
+        // Threads of a test may block signals, and then the shell would wait forever for its child.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -104,7 +104,7 @@ package final class PrivateBus: @unchecked Sendable {
         }
     }
 
-    /// Kills the bus: everybody's connection is cut.
+    /// Kills the bus: every connection is cut.
     package func stop() {
         guard shell > 0 else { return }
         close(leash)
@@ -124,12 +124,12 @@ package final class PrivateBus: @unchecked Sendable {
     }
 }
 
-/// The descriptors that this process has open, a measure of what leaks.
+/// The number of descriptors that this process has open, to find leaks.
 package func openDescriptors() -> Int {
     guard let folder = opendir("/proc/self/fd") else { return -1 }
     defer { closedir(folder) }
     var count = 0
     while readdir(folder) != nil { count += 1 }
-    // Without ".", ".." and the folder's own.
+    // Not counting ".", ".." and the descriptor of the folder itself.
     return count - 3
 }

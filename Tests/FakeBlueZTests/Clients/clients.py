@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Other people's Bluetooth programs on a served depot: bleak, smpclient, bluez-peripheral, bless.
+"""Bluetooth programs by other authors with a served depot: bleak, smpclient, bluez-peripheral, bless.
 
-All of PyPI and unchanged. DBUS_SYSTEM_BUS_ADDRESS names the bus.
+All are from PyPI and unchanged. DBUS_SYSTEM_BUS_ADDRESS names the bus.
 
-  clients.py scan SECONDS        hears what is around with bleak
+  clients.py scan SECONDS        scans with bleak and prints each device
   clients.py echo NAME COUNT     sends COUNT echo requests of SMP to a module with bleak
-  clients.py gone NAME           waits until a link that it has is lost
+  clients.py gone NAME           connects and waits until the link is lost
   clients.py update NAME FILE    updates a module with smpclient, which uses bleak
   clients.py serve UUID          serves the car-share socket with bluez-peripheral
-  clients.py bless UUID          serves it with bless
+  clients.py bless UUID          serves the car-share socket with bless
 """
 
 import asyncio
@@ -90,7 +90,7 @@ async def update(name, path):
     state = await client.request(ImageStatesWrite(hash=fresh.hash))
     assert success(state), state
     await client.request(ResetWrite())
-    # The restart ends the link, and the new image is put in its place.
+    # The restart ends the link, and the module installs the new image.
     await asyncio.sleep(8)
     client = SMPClient(SMPBLETransport(), name)
     await client.connect(10)
@@ -105,7 +105,7 @@ async def update(name, path):
 
 
 async def handshake(written, notify):
-    """What a car-share host does first: sync bytes until the vehicle asks for the handshake."""
+    """The beginning of a car-share session: sync bytes until the vehicle requests the handshake."""
     for _ in range(10):
         notify(bytes([0x55]))
         try:
