@@ -6,15 +6,15 @@ import Synchronization
 import Testing
 import Workbench
 
-/// The end of the process at every call that changes the disk.
+/// The process ends at each call that changes the disk.
 @Suite struct CrashTests {
     private static let file = random(150_000, seed: 41)
     private static let digest = SHA256.digest(of: file)
 
-    /// Does what the system does until the call numbered `end`, at which the process ends.
+    /// Works like the system until the call numbered `end`, at which the process ends.
     ///
-    /// `tears` lets half of a write happen first. Ended for good: with `kills` by the signal that
-    /// nobody can catch, else by refusing everything from then on, as seen from the disk.
+    /// With `tears`, half of a write happens first. With `kills` the process ends by SIGKILL;
+    /// otherwise every further call is refused, which looks the same on the disk.
     private final class MortalFiles: FileLayer {
         private let system = SystemFiles()
         private let end: Int?
@@ -90,7 +90,7 @@ import Workbench
         }
     }
 
-    /// What an earlier process left: other bytes, and more of them than the image has.
+    /// Leaves the part of an earlier process: other bytes, and more of them than the image has.
     private static func leavePart(in directory: String) throws {
         let path = StoreFolder(stateDirectory: directory).path(of: digest)
         try run("mkdir", "-p", String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
@@ -113,7 +113,8 @@ import Workbench
         )
     }
 
-    /// What must hold after any end: nothing unverified has a name, and the next run is right.
+    /// What must hold after any end: no unverified bytes have the image's name, and the next run
+    /// succeeds.
     private static func checkAndFinish(
         _ directory: String,
         _ server: HostileServer
@@ -145,7 +146,7 @@ import Workbench
             #expect(log.contains(name), "\(log)")
         }
         #expect(log.contains("truncate") == isBegun, "\(log)")
-        // How the bytes come in pieces differs from time to time.
+        // The bytes arrive in pieces whose number varies, so there may be a few more calls.
         for end in 0..<(log.count + 4) {
             let scratch = try Scratch()
             if isBegun { try Self.leavePart(in: scratch.path) }
@@ -153,7 +154,7 @@ import Workbench
             let files = MortalFiles(end: end, tears: tears)
             let result = try await Self.attempt(files, in: scratch.path, from: server)
             if case .success = result {
-                // Only litter may be left without a word.
+                // Only a removal of an unneeded file may fail without an error.
                 #expect(files.log.dropFirst(end).allSatisfy { $0 == "remove" }, "\(files.log)")
             }
             try await Self.checkAndFinish(scratch.path, server)
@@ -184,7 +185,8 @@ import Workbench
                     files: files
                 )
                 _ = try result.get()
-                // With fewer pieces than the first time there are fewer calls.
+                // With fewer pieces than the first time there are fewer calls, and none of them has
+                // the number `end`.
                 kill(getpid(), SIGKILL)
             }
             try await Self.checkAndFinish(scratch.path, server)

@@ -28,7 +28,7 @@ import Testing
     private static let a = #"{"dat_file": "a.dat", "bin_file": "a.bin"}"#
     private static let b = #"{"dat_file": "b.dat", "bin_file": "b.bin"}"#
 
-    /// Made by the vendor's own package tool from random firmware.
+    /// The packages were made by the vendor's tool from random firmware.
     @Test(
         arguments: [
             ("app.zip", [DFUPackage.Kind.application], [(142, 4_096)]),
@@ -81,7 +81,8 @@ import Testing
     }
 
     @Test func `each init packet holds its own firmware's digest`() throws {
-        // The hash stands reversed in an init packet, so the pairs are the right ones.
+        // An init packet contains the hash in reverse order, so this proves that the pairs are
+        // right.
         for part in try DFUPackage(zip: try fixture("all.zip")).parts {
             let digest = Array(SHA256.digest(of: part.firmware).bytes.reversed())
             let found = part.initPacket.indices.contains {

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Workbench
 
-/// `fetch` and `images` as a shell runs them.
+/// `fetch` and `images`, run as a shell runs them.
 @Suite struct FetchProgramTests {
     private static let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "yardmaster")
@@ -51,7 +51,7 @@ import Workbench
         try end(try start(arguments + ["--state", state], as: "run"), as: "run")
     }
 
-    /// A manifest `m.yaml` with these images, each with its lines of YAML.
+    /// Writes a manifest `m.yaml` with these images, each with its lines of YAML.
     private func manifest(_ images: [(name: String, bytes: [UInt8], urls: [String])]) throws {
         var text = "name: tallinn\nfetch: {attempts: 1}\nvehicles:\n"
         text += "  - {id: v1, serial: \"00b0000000000001\", family: comodule}\nimages:\n"
@@ -122,7 +122,7 @@ import Workbench
             #expect(result.errors.contains(words), "\(result.errors)")
             #expect(result.errors.contains("m.yaml:6:3"), "\(result.errors)")
             #expect(result.errors.contains("hint: "))
-            // The line that scripts read comes whatever happened.
+            // The line for scripts is printed after any result.
             #expect(result.output == "fetched=0 present=0 failed=1 exit=\(status)\n")
             let document = try run("fetch", "m.yaml", "--json")
             #expect(document.status == status)
@@ -157,7 +157,7 @@ import Workbench
         #expect(try run("fetch", "m.yaml").status == 0)
         #expect(try run("plan", "m.yaml").output.contains("\n  in the store\n"))
         let text = String(decoding: try contents(scratch.path + "/m.yaml"), as: UTF8.self)
-        // The same bytes, and another promise of how many they are.
+        // The same bytes, with another size in the manifest.
         try write(
             Array(text.replacing("size: 3000", with: "size: 2999").utf8),
             to: scratch.path + "/other.yaml"
@@ -166,7 +166,7 @@ import Workbench
         #expect(!other.output.contains("\n  in the store\n"), "\(other.output)")
         #expect(other.output.contains("3000 bytes instead of 2999"), "\(other.output)")
         #expect(try run("plan", "other.yaml", "--json").output.contains("\"stored\":false"))
-        // What this manifest never uses.
+        // The same image, denied by the manifest.
         let denied = text + "trust: {deny: [\"\(SHA256.digest(of: bytes))\"]}\n"
         try write(Array(denied.utf8), to: scratch.path + "/denied.yaml")
         let refused = try run("plan", "denied.yaml")
@@ -219,7 +219,7 @@ import Workbench
         let images = (0..<6 as Range<UInt64>).map { random(200_000, seed: 70 + $0) }
         let isOpen = Mutex(false)
         let server = try HostileServer { request, connection in
-            // The first requests are held up until the second process has said that it waits.
+            // The first requests are held until the second process has reported that it waits.
             while !isOpen.withLock({ $0 }) {
                 if connection.waitForGoodbye(milliseconds: 5) { return }
             }

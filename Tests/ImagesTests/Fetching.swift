@@ -7,7 +7,7 @@ import Testing
 import Threads
 import Workbench
 
-/// The machine's clock without its patience: a pause is over at once, and remembered.
+/// The machine's clock, except that a pause ends immediately and is recorded.
 final class HastyTime: Timekeeper {
     private let pauses = Mutex<[Duration]>([])
     private let skipped = Mutex<Duration>(.zero)
@@ -31,11 +31,11 @@ final class HastyTime: Timekeeper {
     }
 }
 
-/// Collects what is told of a fetch.
+/// Collects the progress of a fetch.
 final class Progress: Sendable {
     private let list = Mutex<[FetchProgress]>([])
     var all: [FetchProgress] { list.withLock { $0 } }
-    /// All but the bytes received.
+    /// The progress without the received bytes.
     var steps: [FetchProgress] {
         all.filter { if case .received = $0 { false } else { true } }
     }
@@ -43,7 +43,7 @@ final class Progress: Sendable {
     func take(_ progress: FetchProgress) { list.withLock { $0.append(progress) } }
 }
 
-/// Settings under which tests need not wait.
+/// Settings that spare tests from waiting.
 func hastySettings(_ change: (inout FetchSettings) -> Void = { _ in }) -> FetchSettings {
     var settings = FetchSettings()
     settings.slowness = .seconds(1)
@@ -60,7 +60,7 @@ func web(_ url: String) throws -> Origin {
     .web(try #require(WebAddress(url, allowsHTTP: true)))
 }
 
-/// Lends a fetcher on a thread of its own.
+/// Calls `body` with a fetcher on its own thread.
 func withFetcher<R>(
     _ directory: String,
     settings: FetchSettings = hastySettings(),
@@ -83,7 +83,7 @@ func withFetcher<R>(
     return try result.get()
 }
 
-/// The outcome of fetching one image: its bytes as they are in the store, or the error.
+/// The result of fetching one image: its bytes in the store, or the error.
 func fetch(
     _ request: ImageRequest,
     from origins: [Origin],
@@ -104,10 +104,10 @@ func fetch(
     }
 }
 
-/// What tests note of an image, in place of where it came from.
+/// The origin that tests record for an image.
 let noted = Array("a server".utf8)
 
-/// Fetches one image as a command does: what its rollout needs is noted before, its origin after.
+/// Fetches one image as a command does: its rollout's need is recorded before, its origin after.
 func fetchNoted(
     _ digest: SHA256Digest,
     size: Int,
@@ -142,14 +142,14 @@ extension Result where Failure == FetchError {
         }
     }
 
-    /// Why the first origin was given up.
+    /// The reason why the first origin failed.
     var firstReason: OriginError? {
         guard case .failure(.origins(let failures)) = self else { return nil }
         return failures.first?.error
     }
 }
 
-/// The bytes that all files below a folder take, and their number.
+/// The number of all files below a folder, and their total size in bytes.
 func usage(_ path: String) -> (files: Int, bytes: Int) {
     let all = files(below: path)
     let sizes = all.map { name -> Int in

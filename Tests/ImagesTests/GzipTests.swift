@@ -4,11 +4,11 @@ import Images
 import Testing
 import Workbench
 
-/// Gzip files of others and of enemies.
+/// Gzip files of other programs, and hostile ones.
 @Suite struct GzipTests {
     private static let contents = Array(String(repeating: "firmware ", count: 1_000).utf8)
 
-    /// The contents packed by the system's own gzip.
+    /// The contents, packed by the system's gzip.
     private static func packed(_ arguments: String...) throws -> [UInt8] {
         let scratch = try Scratch()
         let path = scratch.path + "/city.bin"
@@ -54,7 +54,7 @@ import Workbench
             let expected = ByteCount(count: UInt(size))
             #expect(Self.error(bytes, size: size) == .wrongSize(expected: expected))
         }
-        // It lies about itself: the size told is the trusted one, but more comes out.
+        // The file declares a wrong size, which is the trusted one, but more bytes come out.
         var liar = bytes
         liar.replaceSubrange((liar.count - 4)..., with: [100, 0, 0, 0])
         #expect(
@@ -63,7 +63,7 @@ import Workbench
     }
 
     @Test func `a bomb is refused before memory is had for it`() throws {
-        // 1 GiB told, a few bytes there.
+        // The file declares 1 GiB and contains a few bytes.
         var bomb: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3]
         bomb += [0x63, 0x60, 0, 0, 0, 0, 0, 0, 0, 0, 0x40]
         bomb.replaceSubrange((bomb.count - 4)..., with: [0, 0, 0, 0x40])

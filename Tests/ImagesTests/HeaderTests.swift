@@ -2,7 +2,7 @@ import Domain
 import Images
 import Testing
 
-/// The small texts that servers send.
+/// Header lines and other small texts from servers.
 @Suite struct HeaderTests {
     private static func head(_ lines: String...) -> ResponseHead {
         var head = ResponseHead()

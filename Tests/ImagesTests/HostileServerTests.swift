@@ -5,15 +5,16 @@ import Synchronization
 import Testing
 import Workbench
 
-/// Every way in which a server is known to lie: a clear error or the right file, and never more
-/// than the cap on disk.
+/// Every known way in which a server can lie: the result is a clear error or the right file.
+///
+/// The disk never contains more than the limit.
 @Suite struct HostileServerTests {
     private static let file = random(200_000, seed: 21)
     private static let digest = SHA256.digest(of: file)
 
     typealias Answer = @Sendable (HostileServer.Request, HostileServer.Connection) -> Void
 
-    /// One row: what the server does, whether the size is reported, and what must come of it.
+    /// One row: the server's answer, whether the size is known, and the expected result.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         var size: Int? = 200_000
@@ -57,7 +58,7 @@ import Workbench
         }
     }
 
-    /// A body without end; sends until the client goes.
+    /// Sends a body without end until the client disconnects.
     private static func endless(_ connection: HostileServer.Connection, chunked: Bool) {
         let piece = random(65_536, seed: 3)
         while true {
@@ -390,7 +391,7 @@ import Workbench
 
     @Test func `a bomb of content coding is never inflated`() async throws {
         let scratch = try Scratch()
-        // 100 KiB of zeros as gzip: short on the wire, and the wire is what is stored.
+        // The body claims to be gzip: exactly the bytes on the wire are stored.
         let bomb = [UInt8](repeating: 0x1F, count: 128)
         let server = try HostileServer { _, connection in
             connection.answer("200 OK", ["Content-Encoding: gzip"], bomb)

@@ -11,7 +11,7 @@ import Workbench
     private let bytes = random(300_000, seed: 7)
     private var digest: SHA256Digest { SHA256.digest(of: bytes) }
 
-    /// Delivers bytes from memory and counts how often; `before` runs ahead of each piece.
+    /// Delivers bytes from memory and counts the deliveries; `before` runs before each piece.
     private final class Memory: ImageReading {
         let bytes: [UInt8]
         let deliveries = Atomic(0)
@@ -35,7 +35,7 @@ import Workbench
         }
     }
 
-    /// The error of acquiring from a file, nil when there is none.
+    /// The error of acquiring an image from a file; nil when there is none.
     private func error(
         _ request: ImageRequest,
         from path: String,
@@ -126,7 +126,7 @@ import Workbench
             #expect(found == expected)
         }
         #expect(files(below: scratch.path + "/images").isEmpty)
-        // The size counts for what is in the store already, too.
+        // The size is also checked for an image that is already in the store.
         #expect(try await error(try request(digest), from: source, in: scratch.path) == nil)
         let found = try await error(try request(digest, size: 1), from: source, in: scratch.path)
         #expect(
@@ -266,7 +266,7 @@ import Workbench
         let scratch = try Scratch()
         let source = Memory(bytes)
         try await withThrowingTaskGroup(of: StoredImage.self) { [digest] group in
-            // Locks on a file of its own each, so these stand for as many processes.
+            // Each task locks its own open file, so the tasks behave like as many processes.
             for _ in 0..<8 {
                 group.addTask {
                     try await withStore(scratch.path) { store in

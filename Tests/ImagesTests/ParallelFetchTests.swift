@@ -7,9 +7,9 @@ import Synchronization
 import Testing
 import Workbench
 
-/// Several processes that bring the images of one rollout into one fresh store.
+/// Several processes that fetch the images of one rollout into one new store.
 @Suite struct ParallelFetchTests {
-    /// The system's files, with something that happens before the first sync of a file.
+    /// The system's files, with an action before the first sync of a file.
     private final class MeddledFiles: FileLayer {
         private let system = SystemFiles()
         private let meddle: Mutex<(@Sendable () -> Void)?>
@@ -86,7 +86,7 @@ import Workbench
         #expect(Workbench.files(below: folder) == ["tallinn.list"])
     }
 
-    /// How often it is tried: few times in the gate, as often as one likes by hand.
+    /// The number of repetitions: few in the gate, any number by hand.
     private static let rounds =
         ProcessInfo.processInfo.environment["YARDMASTER_FETCH_ROUNDS"].flatMap { Int($0) } ?? 3
 

@@ -6,19 +6,20 @@ import Synchronization
 import Testing
 import Workbench
 
-/// The loss of power at every call that changes the disk, on a disk that promises no more than it must.
+/// A power cut at each call that changes the disk, on a disk that keeps only what it must keep.
 @Suite struct PowerTests {
     private static let file = random(700_000, seed: 43)
     private static let digest = SHA256.digest(of: file)
 
-    /// What of it reached the disk that nobody had it sync.
+    /// The changes that reach the disk although they were not synced.
     struct Loss: CustomTestStringConvertible, Sendable {
         let testDescription: String
-        /// Names stay as they became, though no folder was synced: changes are put there out of order.
+        /// Changed names are kept although their folder was not synced: the disk writes changes out
+        /// of order.
         let keepsNames: Bool
-        /// Of bytes that were not synced this share is there, and then others.
+        /// Half of the bytes that were not synced are kept; otherwise none are.
         let half: Bool
-        /// The disk takes the syncing of folders for done and does nothing.
+        /// The disk reports a sync of a folder as done, and does nothing.
         var dropsFolders = false
     }
 
@@ -41,12 +42,12 @@ import Workbench
         ),
     ]
 
-    /// A folder of the system that forgets what was not synced, at the call numbered `end`.
+    /// The system's files, which lose everything that was not synced at the call numbered `end`.
     private final class FadingFiles: FileLayer {
-        /// A name that a folder got or lost since it was synced.
+        /// A change of a folder's names since it was synced.
         private enum Change {
             case made(String)
-            /// The bytes that had the new name before, as far as there were some.
+            /// `over` contains the bytes that had the new name before, if there were any.
             case renamed(String, to: String, over: [UInt8]?)
             case removed(String, [UInt8])
 
@@ -61,7 +62,7 @@ import Workbench
         private struct State {
             var calls = 0
             var isOff = false
-            /// Files with bytes that were not synced, by their number.
+            /// Files with bytes that were not synced, by their inode numbers.
             var dirty: [UInt64: String] = [:]
             var changes: [Change] = []
         }
@@ -113,11 +114,11 @@ import Workbench
             try? Workbench.write(bytes, to: path)
         }
 
-        /// The power goes.
+        /// Applies the power cut.
         private func lose(_ state: inout State) {
             for path in state.dirty.values {
                 guard let bytes = Self.bytes(path) else { continue }
-                // What was never put there reads as zeros.
+                // Bytes that did not reach the disk are read as zeros.
                 let kept = loss.half ? bytes.count / 2 : 0
                 Self.replace(
                     path,
@@ -221,7 +222,7 @@ import Workbench
             size: file.count,
             from: server.url(),
             into: directory,
-            // Small images are those of `CrashTests`.
+            // `CrashTests` has the tests of small images.
             settings: hastySettings { $0.inPlaceSize = .zero },
             files: files
         )
@@ -240,7 +241,7 @@ import Workbench
         _ = try await Self.attempt(whole, in: scratch.path, from: try Self.server()).get()
         #expect(whole.count > 20)
         var lost = 0
-        // How the bytes come in pieces differs from time to time.
+        // The bytes arrive in pieces whose number varies, so there may be a few more calls.
         for end in 0..<(whole.count + 2) {
             let scratch = try Scratch()
             let server = try Self.server()
@@ -249,7 +250,7 @@ import Workbench
             if fading.count > end { lost += 1 }
             let store = StoreFolder(stateDirectory: scratch.path)
             let path = store.path(of: Self.digest)
-            // A name is given to bytes that are on the disk, never to others.
+            // Only bytes that are on the disk get the image's name.
             if access(path, F_OK) == 0 { #expect(try contents(path) == Self.file, "call \(end)") }
             if case .success(let bytes) = result { #expect(bytes == Self.file) }
             let next = try await Self.attempt(SystemFiles(), in: scratch.path, from: server)
@@ -265,7 +266,7 @@ import Workbench
             }
             _ = try ImageInventory(store).prune(under: lock)
             lock.release()
-            // Of what was under way nothing stays when the store was cleaned up.
+            // After the store was cleaned up, nothing of the cut fetch is left.
             let others = files(below: scratch.path + "/images/sha256")
             #expect(others.count == 2, "call \(end): \(others)")
         }

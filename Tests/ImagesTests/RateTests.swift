@@ -6,7 +6,7 @@ import Workbench
 
 @testable import Images
 
-/// How slow a server may be, and for how long.
+/// The least speed of a server, and the time for which it may be slower.
 @Suite struct RateTests {
     private static let settings: FetchSettings = {
         var settings = FetchSettings()
@@ -21,7 +21,7 @@ import Workbench
 
     @Test(
         arguments: [
-            // Bytes every so many seconds, and the second in which that is too slow.
+            // Bytes, the seconds between them, and the second at which that is too slow.
             (1, 1, 30), (5_000, 29, 58), (1_000, 1, nil), (40_000, 35, nil), (34_000, 35, 70),
         ] as [(Int, Int64, Int64?)]
     )
@@ -49,7 +49,7 @@ import Workbench
         #expect(isEnough == [true, true, true, false])
     }
 
-    /// A disk for each write of which a minute of the clock passes.
+    /// A disk on which each write takes a minute of the clock.
     private final class SlowDisk: FileLayer, Timekeeper {
         private let system = SystemFiles()
         private let clock = Mutex(Moment(nanoseconds: 0))
@@ -110,7 +110,7 @@ import Workbench
         var head = ResponseHead()
         head.take(Array("HTTP/1.1 200 OK".utf8))
         #expect(taker.begin(head) == nil)
-        // Each of them is a write, and so a minute: far too slow for a server.
+        // Each piece is a write, and so takes a minute: far too slow for a server.
         for start in stride(from: 0, to: bytes.count, by: Chunk.capacity) {
             let piece = Array(bytes[start..<(start + Chunk.capacity)])
             let taking = piece.withUnsafeBytes { taker.take($0) }
@@ -130,7 +130,7 @@ import Workbench
         #expect(Self.settings.rateRule == "fewer than 1000 bytes a second over 30s")
     }
 
-    /// Hands out one byte, for which it takes a minute of the clock.
+    /// Returns one byte after a minute of the clock.
     private final class SlowDocuments: Downloads, Timekeeper {
         private let clock = Mutex(Moment(nanoseconds: 0))
         let deadlines = Mutex<[Duration]>([])
@@ -171,7 +171,7 @@ import Workbench
         }
         #expect(count == 3)
         #expect(slow.deadlines.withLock { $0 } == [.seconds(60), .seconds(60), .seconds(30)])
-        // What lies on this machine needs no patience.
+        // A local document needs no waiting time.
         _ = try await downloads.document(
             at: .file("/root.json"),
             limit: limit,

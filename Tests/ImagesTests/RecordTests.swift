@@ -5,7 +5,7 @@ import Images
 import Testing
 import Workbench
 
-/// The file that says where the images of a store came from.
+/// The file with the origins of the images of a store.
 @Suite struct RecordTests {
     private static let digests = (0..<3 as Range<UInt8>).map { SHA256.digest(of: [$0]) }
 

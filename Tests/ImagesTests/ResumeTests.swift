@@ -5,7 +5,7 @@ import Images
 import Testing
 import Workbench
 
-/// Transfers that are cut, taken up, redirected to mirrors and tried again.
+/// Transfers that are interrupted, resumed, continued from mirrors and retried.
 @Suite struct ResumeTests {
     private static let file = random(300_000, seed: 31)
     private static let other = random(300_000, seed: 32)
@@ -13,7 +13,7 @@ import Workbench
 
     typealias Answer = @Sendable (HostileServer.Request, HostileServer.Connection) -> Void
 
-    /// Announces all of `file` and sends only the first bytes of it.
+    /// Announces the whole of `file` and sends only its first bytes.
     private static func cut(
         _ file: [UInt8],
         at count: Int,
@@ -115,10 +115,10 @@ import Workbench
         #expect(server.seen.count == asked)
     }
 
-    /// What a server says when it is asked for the rest, and how the file comes all the same.
+    /// A server's answer to a request for the rest of a file; the file must arrive in spite of it.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
-        /// The requests' first bytes.
+        /// The first byte of each request's range.
         let ranges: [Int?]
         let answer: Answer
 
@@ -474,7 +474,8 @@ import Workbench
         }
     }
 
-    /// A server that gives one byte more each time; after eight requests it becomes decent.
+    /// A server that sends one further byte for each request, and serves the file from the ninth
+    /// request on.
     private func stingy(holds: Bool) throws -> HostileServer {
         let file = Self.file
         return try HostileServer { request, connection in
@@ -503,7 +504,7 @@ import Workbench
             from: [try web(server.url())],
             into: scratch.path
         )
-        // As many attempts as one that brings nothing at all gets.
+        // The same number of attempts as for a server that sends nothing at all.
         #expect(server.seen.count == 3)
         switch result.firstReason {
         case .download(.tooSlow(let words)):

@@ -14,7 +14,7 @@ func random(_ count: Int, seed: UInt64) -> [UInt8] {
     return (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
 }
 
-/// Lends a store on a thread of its own.
+/// Calls `body` with a store on its own thread.
 func withStore<R>(
     _ directory: String,
     _ body: (ImageStore) async throws -> R

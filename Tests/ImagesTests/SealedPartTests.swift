@@ -5,12 +5,12 @@ import Images
 import Testing
 import Workbench
 
-/// A process that ended between making its part read-only and giving it its name.
+/// A process that ended after it had made its part read-only and before it had renamed it.
 @Suite struct SealedPartTests {
     private static let file = random(700_000, seed: 61)
     private static let digest = SHA256.digest(of: file)
 
-    /// Leaves a part of these bytes as a process leaves it that is killed when it has sealed it.
+    /// Leaves a part with these bytes, like a process that was killed after it had sealed the part.
     private static func leave(_ bytes: [UInt8], in directory: String) throws {
         let path = StoreFolder(stateDirectory: directory).path(of: digest)
         let folder = path.split(separator: "/").dropLast().joined(separator: "/")

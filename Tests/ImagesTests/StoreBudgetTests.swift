@@ -3,7 +3,7 @@ import Images
 import Testing
 import Workbench
 
-/// Whether what is missing fits, before any of it is fetched.
+/// Whether the missing images fit, before any of them is fetched.
 @Suite struct StoreBudgetTests {
     private func digest(_ number: Int) throws -> SHA256Digest {
         try #require(SHA256Digest(String(repeating: "a", count: 63) + "\(number)"))
@@ -39,7 +39,7 @@ import Workbench
         #expect(budget.needed == ByteCount(count: 700) && budget.held == ByteCount(count: 5_300))
         #expect(budget.complaint(limit: ByteCount(count: 6_000)) == nil)
         #expect(budget.complaint(limit: ByteCount(count: 5_999)) != nil)
-        // With nothing to fetch a store that is too full already is no reason to refuse.
+        // When nothing has to be fetched, a store that is already too full is no reason to refuse.
         let none = try StoreBudget(for: [(try digest(1), nil)], in: store)
         #expect(none.complaint(limit: ByteCount(count: 1)) == nil)
     }

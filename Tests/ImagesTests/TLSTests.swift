@@ -4,7 +4,7 @@ import Images
 import Testing
 import Workbench
 
-/// Who may send us images, and whom we tell who we are.
+/// The servers from which images are accepted, and the certificate that is shown to them.
 @Suite struct TLSTests {
     private static let file = random(50_000, seed: 61)
     private static let digest = SHA256.digest(of: file)
@@ -169,7 +169,7 @@ import Workbench
         #expect(try await get("/up").firstReason == .download(.weakerRedirect))
         #expect(first.seen.count == 1)
         #expect(last.seen.isEmpty)
-        // From http to http is what the manifest allowed.
+        // A redirect from http to http is what the manifest has allowed.
         #expect(try await get("/same").get() == Self.file)
     }
 

@@ -3,7 +3,7 @@ import Images
 import Testing
 import Workbench
 
-/// One question to a server, with a header that may be a secret.
+/// One request to a server, with a header that may be a secret.
 @Suite struct WebQueryTests {
     private static func ask(
         _ server: HostileServer,

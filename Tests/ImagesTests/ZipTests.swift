@@ -5,7 +5,7 @@ import Testing
 import Workbench
 
 @Suite struct ZipTests {
-    /// The reason why bytes are no archive, or why its first bad entry is none.
+    /// The reason why bytes are not an archive, or why its first bad entry is invalid.
     private func reason(_ bytes: [UInt8]) -> ZipError.Reason? {
         do throws(ZipError) {
             let archive = try ZipArchive(bytes)
@@ -24,7 +24,7 @@ import Workbench
         return writer.finish()
     }
 
-    /// Where a signature stands, counted from 0.
+    /// The offset of a signature, by its index from 0.
     private func offset(of signature: [UInt8], _ index: Int = 0, in bytes: [UInt8]) throws -> Int {
         let found = bytes.indices.filter { bytes[$0...].starts(with: signature) }
         return try #require(found.indices.contains(index) ? found[index] : nil)
@@ -103,7 +103,7 @@ import Workbench
         let error = #expect(throws: ZipError.self) { try writer.add(name, [1]) }
         #expect(error?.reason == .badName)
         guard (1...255).contains(name.utf8.count) else { return }
-        // The same length of harmless letters, overwritten in both headers.
+        // Harmless letters of the same length, overwritten in both headers.
         let harmless = String(repeating: "n", count: name.utf8.count)
         var bytes = try archive([(harmless, [1])])
         for start in [30, try offset(of: central, in: bytes) + 46] {
@@ -133,7 +133,7 @@ import Workbench
         #expect(reason(bytes) == .duplicateName)
     }
 
-    /// One field of the directory (and of the entry's own header), and what its change is called.
+    /// One field of the directory (and of the entry's own header), with the name of its change.
     @Test(
         arguments: [
             ("encrypted", 8, 6, 1, ZipError.Reason.encrypted),
@@ -179,15 +179,15 @@ import Workbench
         let good = try archive([("a", [1, 2, 3]), ("b", [1, 2, 3])], .stored)
         var bytes = good
         let second = try offset(of: central, 1, in: bytes)
-        // The second points at the first's header, which has another name.
+        // The second entry points to the header of the first, which has another name.
         bytes.replaceSubrange(second + 42..<second + 46, with: [0, 0, 0, 0])
         #expect(reason(bytes) == .headersDiffer)
-        // The first is made longer and swallows the second's header.
+        // The first entry is made longer, so that it contains the header of the second.
         bytes = good
         let first = try offset(of: central, in: bytes)
         for at in [18, 22, first + 20, first + 24] { bytes[at] = 3 + 34 }
         #expect(reason(bytes) == .overlaps)
-        // The only one reaches into the directory.
+        // The only entry extends into the directory.
         bytes = try archive([("a", [1, 2, 3])], .stored)
         let only = try offset(of: central, in: bytes)
         for at in [18, 22, only + 20, only + 24] { bytes[at] = 9 }
@@ -251,7 +251,7 @@ import Workbench
     }
 
     @Test func `a bomb is refused before memory is spent on it`() throws {
-        // 70 MB in one entry, said to be as small as it is when packed.
+        // An entry that declares far more bytes than its packed data can contain.
         let good = try archive([("zeros", [UInt8](repeating: 0, count: 1 << 20))])
         let directory = try offset(of: central, in: good)
         for size in [0x0FFF_FFFF, 0x0400_0001] as [UInt32] {
@@ -262,14 +262,14 @@ import Workbench
             }
             #expect(reason(bytes) == .wrongSize)
         }
-        // Declares less than comes out, and more.
+        // An entry that declares one byte more than its data has, and one that declares fewer.
         for change in [1, 255] as [UInt8] {
             var bytes = good
             for at in [22, directory + 24] { bytes[at] = bytes[at] &+ change }
             for at in [24, directory + 26] { bytes[at] = change == 255 ? 0x0F : 0x10 }
             #expect(reason(bytes) == .wrongSize)
         }
-        // Each entry is small enough, all of them together are not.
+        // Each entry is small enough, but all of them together are too large.
         var writer = ZipWriter()
         let part = [UInt8](repeating: 0, count: 17 << 20)
         for number in 0..<4 { try writer.add("\(number)", part) }

@@ -3,11 +3,11 @@ import Journal
 import Testing
 import Workbench
 
-/// What is dropped at the end of a run, and what never is.
+/// Records that are dropped at the end of a run, and those that never are.
 @Suite struct CompactionTests {
     private static let buses = 20
 
-    /// A night that begins the rollout again: a command on each bus, and events.
+    /// A night that begins the rollout again, with a command on each bus, and events.
     private func night(
         _ journal: Journal,
         _ body: (Int, [ExecutionRecord]) async throws -> Void = { _, _ in }
@@ -69,7 +69,7 @@ import Workbench
                     let record = executions[number % Self.buses]
                     switch number {
                     case 2:
-                        // Nobody knows how it ended.
+                        // It is unknown how this command ended.
                         _ = try await journal.intend(act(record, 1))
                     case 3:
                         let id = try await journal.intend(act(record, 1))
@@ -106,7 +106,7 @@ import Workbench
             #expect(try await journal.owed(by: nil).map(\.action) == ["command lock"])
             #expect(kept.count == 4)
             for number in kept { #expect(try await journal.execution(number) != nil) }
-            // The last beginning has all that it has done.
+            // Everything that the last beginning has done is kept.
             let open = try await journal.executions(rollout: "r")
             #expect(open.count == Self.buses)
             for record in open {
@@ -114,7 +114,7 @@ import Workbench
                 #expect(done.map { $0.settlement?.outcome } == [IntentRecord.done])
             }
             #expect(try await journal.intents(rollout: "r", vehicle: nil).count < 2 * Self.buses)
-            // A person answers, and then it goes, too.
+            // After a person has answered a doubt, its record is dropped, too.
             _ = try await journal.clear(
                 [try vehicle("bus-3")],
                 named: [try vehicle("bus-3")],

@@ -73,7 +73,7 @@ import Workbench
                     at: at(3)
                 )
             }
-            // One that may not be taken again: a refusal changes nothing.
+            // One of the vehicles may not be retried: a refusal changes nothing.
             #expect(try await retry(["a", "b"]).refused.keys.map(\.text) == ["b"])
             #expect(try await journal.openRequests(for: "r").isEmpty)
             let before = try await journal.execution(rollout: "r", vehicle: try vehicle("a"))
@@ -130,7 +130,7 @@ import Workbench
         }
     }
 
-    /// A journal of version 4, on which `script` has been run.
+    /// Makes a journal of version 4, on which `script` has been run.
     private func old(_ scratch: Scratch, _ script: String = "") throws {
         try #require(try run("sqlite3", scratch.journal, versionFour + script) == 0)
     }
@@ -139,7 +139,7 @@ import Workbench
         async throws
     {
         let scratch = try Scratch()
-        // The tables of later versions are taken away again: what is left is version 1.
+        // The tables of later versions are removed again, which leaves version 1.
         try old(
             scratch,
             """
@@ -173,13 +173,13 @@ import Workbench
             #expect(executions.allSatisfy { $0.beginning == 2 && $0.acted })
             #expect(executions.allSatisfy { $0.plan == rollout.plan })
             #expect(Set(executions.map(\.number)).count == 2)
-            // The update that had not come to rest is the module's debt.
+            // The update that had not come to rest is a debt of the module.
             let debt = try #require(try await journal.debts().first)
             #expect(debt.serial.text == "00f0000000000002" && debt.vehicle.text == "v2")
             #expect(debt.execution == executions[1].number)
             #expect(debt.name == "city" && debt.stage == "settling" && debt.run == 2)
             #expect(try await journal.debts().count == 1)
-            // The command of which nobody knows stays in doubt.
+            // The command whose end is unknown stays in doubt.
             let doubts = try await journal.doubts(of: nil)
             #expect(doubts.map(\.intent.description) == ["command unlock-all"])
             #expect(doubts.map(\.intent.vehicle.text) == ["car"])

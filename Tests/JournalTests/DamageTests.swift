@@ -5,9 +5,9 @@ import Testing
 import Threads
 import Workbench
 
-/// What is left after a crash, a full disk, and other people's files.
+/// The journal after a crash, on a full disk, and with files of other programs.
 @Suite struct DamageTests {
-    /// Writes a run step by step and tells after each durable call how long the log is then.
+    /// Writes a run step by step and returns the length of the log after each durable call.
     private func history(
         _ journal: Journal,
         steps: Int,
@@ -72,7 +72,7 @@ import Workbench
             for torn in [false, true] {
                 let copy = try Scratch()
                 try write(file, to: copy.journal)
-                // Torn: the length was written before the bytes, which are something else.
+                // Torn: the length reached the disk before the bytes, which are different ones.
                 let rest = torn ? [UInt8](repeating: 0xA5, count: whole.count - cut) : []
                 try write(whole.prefix(cut) + rest, to: copy.journal + "-wal")
                 try await withJournal(copy.path) { journal in

@@ -3,7 +3,7 @@ import Journal
 import Testing
 import Workbench
 
-/// What the inventory leaves in the journal.
+/// The records of the inventory in the journal.
 @Suite struct InventoryTests {
     private func record(_ id: String?, serial: String, at seconds: Int64) throws -> InventoryRecord
     {

@@ -184,7 +184,7 @@ import Workbench
             failed.run = next
             failed.end = .init(.failed, failure: .device, message: "no", at: at(3))
             try await journal.record(failed, durably: true)
-            // A run is at work on it, and anyone who asks where it stands has its verdict.
+            // While a run works on the vehicle, readers of its state get its earlier verdict.
             let open = try await journal.executions(rollout: "r")
             #expect(open[1].state == .seeking && open[1].end == nil)
             let standing = try JournalReader(directory: scratch.path).read {
@@ -194,7 +194,7 @@ import Workbench
             #expect(standing[0].end == nil)
             #expect(standing[1] == ended[1])
             #expect(standing[2] == failed)
-            // It was killed.
+            // The run was killed.
             _ = try await begin(journal)
             let back = try await journal.executions(rollout: "r")
             #expect(back[0].end == nil && back[0].acted)

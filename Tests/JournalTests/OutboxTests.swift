@@ -3,7 +3,7 @@ import Journal
 import Testing
 import Threads
 
-/// What is to be told: once each, by one process at a time, and never forgotten.
+/// Messages to be sent: each once, by one process at a time, and none is forgotten.
 @Suite struct OutboxTests {
     private func at(_ seconds: Int64) -> WallTime { WallTime(milliseconds: seconds * 1_000) }
 
@@ -31,11 +31,11 @@ import Threads
             )
             #expect(first.target == "crew" && first.attempts == 1 && first.run == 3)
             #expect(first.made == self.at(10) && first.body == nil)
-            // Another process gets the other one, and a third nothing.
+            // A second process gets the other one, and a third none.
             let other = try await journal.takeOutbox(at: self.at(12), until: self.at(72))
             #expect(other?.target == "hook")
             #expect(try await journal.takeOutbox(at: self.at(12), until: self.at(72)) == nil)
-            // Anyone who had the first one died: it is taken again when its time is over.
+            // The process that had the first one died: it is taken again after its time.
             let again = try await journal.takeOutbox(at: self.at(72), until: self.at(130))
             #expect(again?.id == first.id && again?.attempts == 2)
         }

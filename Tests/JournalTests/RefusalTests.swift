@@ -3,7 +3,7 @@ import Journal
 import Testing
 import Workbench
 
-/// What a transaction refuses, no matter who asks, and what it leaves as it was.
+/// Transactions that are refused for every caller, and that change nothing.
 @Suite struct RefusalTests {
     private func inhibit(_ id: String, in journal: Journal) async throws {
         try await journal.inhibit(

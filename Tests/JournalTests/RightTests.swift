@@ -4,7 +4,7 @@ import Workbench
 
 @testable import Journal
 
-/// Who may touch a module, and what is on disk when that is answered.
+/// The right to a module, and what is on disk when it is granted.
 @Suite struct RightTests {
     @Test func `the right to a module is given to one vehicle of a run at a time`() async throws {
         let scratch = try Scratch()
@@ -20,10 +20,10 @@ import Workbench
             try await journal.release(bus)
             let tram = try await journal.claim(serial, for: try vehicle("tram"), run: first)
             #expect(tram?.epoch == 2)
-            // What was granted before does not give back what is granted now.
+            // A right of an earlier grant cannot release the current one.
             try await journal.release(bus)
             #expect(try await journal.claim(serial, for: try vehicle("bus"), run: first) == nil)
-            // The process of an earlier run is gone.
+            // The process of the earlier run is gone.
             let second = try await begin(journal)
             let later = try await journal.claim(serial, for: try vehicle("bus"), run: second)
             #expect(later?.epoch == 3)

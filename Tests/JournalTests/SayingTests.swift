@@ -3,7 +3,7 @@ import Journal
 import Testing
 import Workbench
 
-/// Who has said what, and what programs were answered.
+/// The requests of people, and the answers that programs got.
 @Suite struct SayingTests {
     private func saying(_ verb: String, _ rollout: String? = nil, _ ids: [String] = []) throws
         -> Saying
@@ -83,7 +83,7 @@ import Workbench
             let second = try await journal.reserve(other)
             #expect(first == nil && second == nil)
         }
-        // Anyone who was cut off comes back to it.
+        // After a restart the person's request finds its reservation.
         try await withJournal(scratch.path) { journal in
             let cut = try await journal.reserve(one)
             #expect(cut?.isUnderWay == true)

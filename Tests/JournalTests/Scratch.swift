@@ -10,7 +10,7 @@ extension Scratch {
     var files: [String] { Workbench.files(below: path) }
 }
 
-/// Lends a journal on a thread of its own and closes both.
+/// Calls `body` with a journal on its own thread, and closes both.
 func withJournal<R>(
     _ directory: String,
     _ body: (Journal) async throws -> R
@@ -60,7 +60,7 @@ func execution(_ id: String, run: Int, rollout: String = "r") throws -> Executio
     )
 }
 
-/// An execution with its number.
+/// Begins an execution and returns it with its number.
 @discardableResult
 func recorded(
     _ journal: Journal,
@@ -72,7 +72,7 @@ func recorded(
     return try #require(try await journal.begin(Beginning(nil, fresh: [fresh])).first)
 }
 
-/// An intent of the first execution, or of the one that is named.
+/// An intent of the first execution, or of the given one.
 func intent(
     _ id: String,
     step: Int,

@@ -14,7 +14,7 @@ import Workbench
         }
     }
 
-    /// Takes the lock and lets it go, or says why not.
+    /// Takes the lock and releases it; the error when that fails.
     private func errorOfLocking(_ directory: StateDirectory) -> StateDirectoryError? {
         do {
             try directory.lock(rollout: "second", started: at(9)).release()
@@ -147,7 +147,7 @@ import Workbench
             #expect(holder?.pid == Int(getpid()))
             #expect(looks >= misses + 1)
         }
-        // There is an end to looking, and a list that cannot be read names nobody.
+        // The number of readings is limited, and a list that cannot be read names no holder.
         var looks = 0
         #expect(
             LockHolder.current(of: path) {

@@ -1,7 +1,7 @@
-/// A journal as the last release without numbered executions wrote it.
+/// A journal as written by the last release without numbered executions.
 ///
-/// A run was killed while a car was being told to unlock, and another one while `v2` came to rest
-/// with its image. Then somebody asked for a pause and left `v4` alone.
+/// One run was killed while a car was sent the command to unlock, and another one while `v2` came
+/// to rest with its image. Then a person requested a pause, and inhibited `v4`.
 let versionFour = """
     PRAGMA application_id = 1497453124;
     PRAGMA foreign_keys=OFF;

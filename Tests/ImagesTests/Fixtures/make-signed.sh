@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes signed.zip and wrong-signer.zip again, with nrfutil 6.1.7 (PyPI), and signer.der, the public
-# key of the first. The keys are made for them only and thrown away.
+# Makes signed.zip and wrong-signer.zip with nrfutil 6.1.7 (PyPI), and signer.der, the public key of the
+# first. The keys are made only for these files, and deleted.
 #
 #   make-signed.sh [NRFUTIL]
 set -eu
