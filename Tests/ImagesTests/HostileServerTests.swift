@@ -20,7 +20,7 @@ import Workbench
         var size: Int? = 200_000
         var limit: Int?
         let answer: Answer
-        /// The reason, or nil when the right file must come.
+        /// Checks the reason; nil when the right file must arrive.
         let reason: (@Sendable (OriginError) -> Bool)?
 
         var testDescription: String { name }

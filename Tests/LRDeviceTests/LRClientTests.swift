@@ -5,7 +5,7 @@ import Sealing
 import Simulation
 import Testing
 
-/// A client and a simulated device, over the air.
+/// A client and a simulated device, connected over simulated air.
 @Suite struct LRClientTests {
     private static let serial = "0a0b0c0d0e0f"
     private static let password = "5F7B2C0A-1111-2222-3333-444455556666"
@@ -56,7 +56,7 @@ import Testing
         return try result.get()
     }
 
-    /// The error that `body` ends with.
+    /// The error with which `body` ends.
     private func failure(
         _ faults: [LRDevicePlan.Fault],
         _ body: @escaping @Sendable (LRClient) async throws -> Void

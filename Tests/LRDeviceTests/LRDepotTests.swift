@@ -5,7 +5,7 @@ import Simulation
 import SourceTree
 import Testing
 
-/// Locks in a depot's file.
+/// Locks in the file of a depot.
 @Suite struct LRDepotTests {
     private func read(_ text: String) throws -> (DepotFile?, [String]) {
         let diagnostics = Diagnostics()

@@ -2,7 +2,7 @@ import Domain
 import Families
 import Testing
 
-/// Messages and payloads as they are published, and as they must not be.
+/// Messages and payloads according to the published format, and invalid ones.
 @Suite struct LRMessageTests {
     private static func request(
         _ command: LRCommand,
@@ -92,7 +92,7 @@ import Testing
             if bytes.isEmpty { bytes = [UInt8(truncatingIfNeeded: random.next())] }
             do throws(LRMessageError) {
                 let message = try LRMessage(bytes)
-                // The one byte that says more than it is read for is the flag.
+                // Only the flag byte has values that are not kept: those above 1 are read as 0.
                 if message.bytes == bytes || bytes[4] > 1 { read += 1 }
             } catch { refused += 1 }
         }

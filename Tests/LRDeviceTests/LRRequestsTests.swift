@@ -2,7 +2,7 @@ import Domain
 import Families
 import Testing
 
-/// What is asked and what comes back, as transcripts.
+/// Requests and replies, as transcripts.
 @Suite struct LRRequestsTests {
     private func at(_ seconds: Int) -> Moment {
         Moment(nanoseconds: Int64(seconds) * 1_000_000_000)
@@ -50,7 +50,7 @@ import Testing
         }
         let late = try reply(.setLockState, [1])
         #expect(requests.received(late.bytes) == .ignored(.unasked(.setLockState)))
-        // Another command is not touched by that.
+        // Other commands are not affected.
         _ = try requests.begin(.getLockState, at: at(12))
     }
 

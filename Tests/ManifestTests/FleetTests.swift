@@ -67,7 +67,7 @@ import Testing
         #expect(try #require(plan).vehicles.map(\.id.text) == ["a", "b"])
     }
 
-    /// Each a fleet file and the start of its first error.
+    /// Fleet files, each with the start of its first error.
     static let mistakes: [(String, String)] = [
         ("", ":1:1: error: the file is empty"),
         ("\n\n", ":1:1: error: the file has no rows"),

@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    /// Once people have signed a digest it must not change under them.
+    /// People sign the digest, so it must not change between releases.
     @Test func `the sample's digest stays the same from release to release`() throws {
         let plan = try #require(try Sample.read().plan)
         let text =
@@ -67,7 +67,7 @@ import Testing
         #expect(try digest(changed) == digest(Sample.manifest))
     }
 
-    /// Changes to the sample's text that change what is done.
+    /// Changes to the sample's text that change what a run does.
     static let meaningful: [(String, String)] = [
         ("name: tallinn-4.12", "name: tallinn-4.13"), (">= 40", ">= 41"), (">= 40", "> 40"),
         ("otherwise: defer", "otherwise: skip"), ("disabled", "enabled"), ("lights:", "horn:"),
@@ -98,7 +98,8 @@ import Testing
             with: "\"EE-1\" ,"
         )
         #expect(try digest(Sample.manifest, fleet: plain) == before)
-        // A vehicle that is not selected, a secret that moved, another label.
+        // Changes to a vehicle that is not selected, to the place of a secret, and to another
+        // label.
         let others = Sample.fleet.replacing("tartu", with: "narva").replacing("keys/", with: "k/")
         #expect(try digest(Sample.manifest, fleet: others) == before)
         let family = Sample.fleet.replacing("comodule,city", with: "comodule,town")

@@ -14,7 +14,7 @@ import Wire
         String(decoding: try TextFile.read(path: Self.manual, limit: 1 << 20), as: UTF8.self)
     }
 
-    /// With YARDMASTER_WRITE set the manual is written again instead of compared.
+    /// With YARDMASTER_WRITE set the manual is written instead of compared.
     @Test func `the manual lists the keys of the grammar`() throws {
         let text = try readManual()
         let mark =

@@ -3,11 +3,11 @@ import Manifest
 import SourceTree
 import Testing
 
-/// Random and broken input: never a trap, and never neither a plan nor an error.
+/// Random and broken input: it never traps, and it always gives either a plan or an error.
 @Suite struct HostileInputTests {
     private static let rounds = 2_000
 
-    /// A new seed each run, printed by a failure, so that it can be played again.
+    /// A new seed for each run, which a failure prints, so that it can be replayed.
     private static let seed = UInt64.random(in: 0...UInt64.max)
 
     private func check(_ manifest: [UInt8], fleet: [UInt8], _ seed: UInt64, _ round: Int) {
@@ -29,7 +29,7 @@ import Testing
             )
             if let plan = read.draft { #expect(plan.waveSizes.reduce(0, +) == plan.vehicles.count) }
         } catch {
-            // The only thing thrown: a changed name of the fleet file.
+            // The only error that is thrown: the mutation changed the name of the fleet file.
             guard case .unreadable(_, .missing, .some) = error else {
                 Issue.record("seed \(seed), round \(round): \(error)")
                 return
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// A few bytes changed, removed, doubled or moved.
+    /// The bytes with a few of them changed, removed, doubled or moved.
     private static func mutated(_ bytes: [UInt8], _ random: inout SplitMix64) -> [UInt8] {
         var bytes = bytes
         for _ in 0...random.below(4) {

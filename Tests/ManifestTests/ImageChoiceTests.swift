@@ -3,7 +3,7 @@ import Manifest
 import SourceTree
 import Testing
 
-/// Which image a vehicle gets where an update chooses by family, model or label.
+/// The image of each vehicle where an update chooses by family, model or label.
 @Suite struct ImageChoiceTests {
     private static let fleet = """
         id,serial,family,profile,depot
@@ -64,7 +64,7 @@ import Testing
         #expect(updates.map(\.allowsDowngrade) == [false, true, true])
     }
 
-    /// What a vehicle is to do is signed; how the manifest says so is not.
+    /// The work of each vehicle is signed; the way in which the manifest states it is not.
     @Test func `a choice is the same plan as the same steps in every row`() throws {
         let fleet = "id,serial,family\na,s,comodule\nb,t,mcumgr\n"
         let rows =

@@ -3,7 +3,7 @@ import Manifest
 import SourceTree
 import Testing
 
-/// Steps under names, and conditions that are no properties.
+/// Named steps, and preconditions that are not properties.
 @Suite struct MacroTests {
     private func plan(_ steps: String, _ rest: String = "") throws -> FrozenPlan {
         let (plan, diagnostics) = try Sample.read(Sample.small(rest, steps: steps))

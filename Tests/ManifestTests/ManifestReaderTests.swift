@@ -166,7 +166,7 @@ import Testing
         )
     }
 
-    /// Each a manifest's text and what its only error says.
+    /// Texts of manifests, each with the start of its only error.
     static let mistakes: [(String, String)] = [
         (Sample.small("nam: x\n"), "4:1: error: unknown key `nam` in the manifest"),
         (Sample.small("stepz: x\n"), "4:1: error: unknown key `stepz` in the manifest"),

@@ -3,7 +3,7 @@ import Manifest
 import SourceTree
 import Testing
 
-/// Lists of those who are told how runs end.
+/// Lists of the people and programs that are notified of the end of runs.
 @Suite struct NotifyListTests {
     private func read(_ text: String) -> (NotifyPolicy?, [String]) {
         let (policy, diagnostics) = NotifyReader.read(Array(text.utf8), path: "/l/notify.yaml")
@@ -41,7 +41,7 @@ import Testing
             Issue.record("no webhook")
             return
         }
-        // Who knows the rest could send to it.
+        // Anyone who knew the rest of the address could send to it.
         #expect("\(address)" == "https://example.com/…")
         #expect(key.map { "\($0)" } == "file:hook.key")
     }

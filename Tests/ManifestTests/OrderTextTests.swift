@@ -3,7 +3,7 @@ import Manifest
 import SourceTree
 import Testing
 
-/// Steps as a person types them.
+/// Steps as a person types them on the command line.
 @Suite struct OrderTextTests {
     private func read(_ text: String) -> (steps: [Step.Action]?, errors: [String]) {
         let diagnostics = Diagnostics()

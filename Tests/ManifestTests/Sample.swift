@@ -1,7 +1,7 @@
 import Manifest
 import SourceTree
 
-/// The manifest of the manual and its fleet, and ways to change and read them.
+/// The manifest and the fleet of the manual, and functions to change and read them.
 enum Sample {
     static let digest = String(repeating: "0a", count: 32)
 
@@ -41,7 +41,7 @@ enum Sample {
 
         """
 
-    /// Reads `manifest` as `depot/m.yaml` with `fleet` beside it and nothing else there.
+    /// Reads `manifest` as `depot/m.yaml` with `fleet` beside it; no other file exists.
     static func read(
         _ manifest: String = manifest,
         fleet: String = fleet
@@ -57,7 +57,7 @@ enum Sample {
         return (read.plan, read.diagnostics)
     }
 
-    /// A manifest of one vehicle and one step, then `rest`.
+    /// A manifest of one vehicle and one step, followed by `rest`.
     static func small(_ rest: String = "", steps: String = "[{command: lock}]") -> String {
         """
         name: small

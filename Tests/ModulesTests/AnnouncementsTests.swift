@@ -1,7 +1,7 @@
 import Modules
 import Testing
 
-/// Things that happen, for many who hear of each.
+/// Events that are sent to many receivers.
 @Suite struct AnnouncementsTests {
     @Test func `who is slow keeps the newest, and hears how many are gone`() async {
         let announcements = Announcements<Int>()

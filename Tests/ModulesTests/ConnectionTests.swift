@@ -6,7 +6,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// Connecting to simulated modules: states, errors, and what comes after.
+/// Connecting to simulated modules: states, errors, and the time after the connection.
 @Suite struct ConnectionTests {
     @Test func `a connection goes through its states and knows its module`() throws {
         let plan = ModuleBench.module { $0.firmwareVariant = 3 }
@@ -226,7 +226,7 @@ import Testing
                     secret: ModuleBench.secret
                 )
             }
-            // Nobody else could connect to the second module if its link were still up.
+            // Connecting to the second module would fail if its link were still up.
             let other = bench.connection()
             try await other.connect(ModuleBench.serial(2), secret: ModuleBench.secret)
             await other.disconnect()
@@ -391,7 +391,7 @@ import Testing
     }
 }
 
-/// A host that does not let us use its radio.
+/// A host that refuses access to its radio.
 private struct LockedCentral: Central {
     let adapter = "hci0"
 
@@ -414,7 +414,7 @@ private struct LockedCentral: Central {
 extension ModuleBench {
     func connection() -> ModuleConnection { ModuleConnection(central: central, time: time) }
 
-    /// What connecting to the first module ends with; nil when it is connected.
+    /// The error of connecting to the first module; nil when it is connected.
     func error(
         connecting connection: ModuleConnection,
         _ options: ModuleConnection.Options = .init(),
@@ -432,7 +432,7 @@ extension ModuleBench {
         } catch { return error }
     }
 
-    /// The states that a connection goes through while it is tended and the body runs.
+    /// The states of a connection while it is tended and the body runs.
     func states(
         of connection: ModuleConnection,
         _ body: () async throws -> Void

@@ -63,7 +63,7 @@ import Testing
             } during: {
                 async let scan = try? discovery.scan(for: .medium)
                 await bench.time.sleep(for: .seconds(10), "both to be heard")
-                // A module that is connected to is silent.
+                // A connected module does not advertise.
                 let client = try? await bench.client(2)
                 let silent = bench.time.now
                 await bench.time.sleep(for: .seconds(15), "the second to be lost")
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    // MARK: Who is whose
+    // MARK: Families and profiles
 
     private static func advertisement(
         _ company: UInt16? = nil,

@@ -5,7 +5,7 @@ import Radio
 import Simulation
 import Testing
 
-/// Modules that answer late, wrongly or not at all, exchange by exchange.
+/// Modules that answer late, wrongly or not at all, in each exchange.
 @Suite struct ExchangeTests {
     @Test(arguments: [
         ModulePlan.Exchange.challenge, .response, .state, .information, .selector, .register,

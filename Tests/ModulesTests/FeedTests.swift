@@ -6,7 +6,8 @@ import Simulation
 import Synchronization
 import Testing
 
-/// What comes by itself: values as they change, storms of them, and the status of updates.
+/// Data that modules send without a request: changed values, storms of them, and the status of
+/// updates.
 @Suite struct FeedTests {
     @Test func `a watched property has its value, each newest one, and an end`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
@@ -57,7 +58,7 @@ import Testing
 
     // MARK: Storms
 
-    /// A subscription that has ten thousand values a second, and ends with a last one.
+    /// A subscription with ten thousand values per second, and a last one at the end.
     private struct Storm: Subscription {
         let time: any Timekeeper
         let count: Int
@@ -131,7 +132,7 @@ import Testing
                 group.addTask {
                     for await value in latest.values() {
                         note(value)
-                        // Slower by far than what comes.
+                        // Much slower than the values arrive.
                         await simulation.time.sleep(for: .milliseconds(100), "a slow watcher")
                     }
                 }
@@ -170,7 +171,7 @@ import Testing
                             try await other.write(.state(word), to: "lights")
                         }
                         let took = began.duration(to: bench.time.now)
-                        // The storming one answers, too.
+                        // The module that sends the storm answers, too.
                         #expect(try await storm.read("state_of_charge") == .number(80))
                         await other.disconnect()
                         return .success(took)
@@ -187,7 +188,7 @@ import Testing
         let plan = ModuleBench.module {
             $0.faults = [.init(.storm(perSecond: 100)), .init(.garbage, times: 50)]
         }
-        // The first reading meets garbage, too: another attempt is made for it.
+        // The first reading also gets garbage, so another attempt is made for it.
         try ModuleBench([plan]).run { bench in
             let connection = bench.connection()
             let speed = await connection.tended { connection -> PropertyValue? in
@@ -242,7 +243,7 @@ import Testing
             tracker.began(.external1, UpdateStage(kind, sure(Percent("100%"))))
             seen.append(tracker.status)
         }
-        // The link goes in the middle: the update is still ours.
+        // The link is lost in the middle: the update still belongs to this program.
         tracker.disconnected()
         #expect(tracker.status == seen.last)
         tracker.connected()

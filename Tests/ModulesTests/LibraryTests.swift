@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VehicleModules
 
-/// The library as a program of somebody else sees it.
+/// The library as another program uses it.
 @Suite struct LibraryTests {
     private static let depot = """
         name: library

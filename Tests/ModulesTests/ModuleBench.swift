@@ -6,7 +6,7 @@ import Simulation
 import Testing
 import Wire
 
-/// Simulated modules on one adapter, and what a test needs to speak with them.
+/// Simulated modules on one adapter, and the means to connect to them.
 struct ModuleBench: Sendable {
     let simulation: Simulation
     let plans: [ModulePlan]
@@ -24,7 +24,7 @@ struct ModuleBench: Sendable {
         sure(Serial(bytes: [0, 0xA0, 0, 0, 0, 0] + UInt16(number).bigBytes))
     }
 
-    /// A module as most tests want it: number, and what is special about it.
+    /// A module as most tests need it, by its number; `change` sets its special properties.
     static func module(
         _ number: Int = 1,
         _ change: (inout ModulePlan) -> Void = { _ in }
@@ -45,7 +45,7 @@ struct ModuleBench: Sendable {
     var time: any Timekeeper { simulation.time }
     var central: SimulatedRadio { SimulatedRadio(adapter: "hci0", air: simulation.air) }
 
-    /// Runs a body with everything on the air; what it throws comes out.
+    /// Runs a body with all modules on the air, and throws the error that the body throws.
     func run<R: Sendable>(
         _ body: @escaping @Sendable (ModuleBench) async throws -> R
     ) throws -> R {
@@ -59,7 +59,7 @@ struct ModuleBench: Sendable {
         }.get()
     }
 
-    /// Does something to a module by its vehicle's own hand.
+    /// Changes a module's settings, as its rider would at the vehicle.
     func set(_ number: Int = 1, _ change: @escaping @Sendable (inout VehicleSettings) -> Void)
         async
     {
@@ -93,10 +93,10 @@ struct ModuleBench: Sendable {
     }
 }
 
-/// The profile that most modules of the tests have.
+/// The profile of most modules in the tests.
 let genericProfile = sure(ProfileLibrary.shipped.profile(Profile.generic, of: .comodule))
 
-/// A constant of the tests that is right by the look of it.
+/// Unwraps a constant of the tests that is obviously valid.
 func sure<Value>(_ value: Value?) -> Value {
     guard let value else { preconditionFailure("a constant of the tests is wrong") }
     return value

@@ -4,7 +4,7 @@ import Modules
 import SourceTree
 import Testing
 
-/// Where properties of a module stand that speaks SMP, as a profile writes it.
+/// The places of properties in a module that uses SMP, as a profile states them.
 @Suite struct PlaceTests {
     private static let head = """
         profile: lamp

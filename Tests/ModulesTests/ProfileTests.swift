@@ -6,7 +6,7 @@ import Sessions
 import SourceTree
 import Testing
 
-/// Profiles as files: those that are shipped, those that are wrong, those of the operator.
+/// Profiles as files: shipped ones, invalid ones, and those of the operator.
 @Suite struct ProfileTests {
     @Test func `what is shipped has no mistakes and no warnings`() {
         for (name, bytes) in FamilyRegistry.profiles {
@@ -397,7 +397,7 @@ import Testing
         )
         let usual = try #require(SettleRules().map { UpdateLimits(settle: $0) })
         let limits = try #require(times.applied(to: usual))
-        // The check comes behind the last byte: nobody may take it for a standstill.
+        // The check comes after the last byte, and must not be taken for a stalled transfer.
         #expect(limits.opening == .seconds(200) && limits.stall == .seconds(90))
     }
 
@@ -502,6 +502,6 @@ import Testing
 }
 
 extension String {
-    /// A message without what libraries may word otherwise.
+    /// The first line of a message; the others may be worded differently by libraries.
     fileprivate var firstLine: String { split(separator: "\n").first.map(String.init) ?? self }
 }

@@ -139,7 +139,7 @@ import Testing
         }
     }
 
-    // MARK: What goes wrong
+    // MARK: Failures
 
     @Test func `a module that does not do as it is told is distinguished`() throws {
         let plan = ModuleBench.faulty(.init(.ignoresWrites))
@@ -223,7 +223,7 @@ import Testing
 }
 
 extension Profile {
-    /// A profile with these properties and nothing else of its own.
+    /// A profile with only these properties.
     static func make(_ properties: [PropertySpec]) -> Profile {
         Profile(
             name: "made",

@@ -3,7 +3,7 @@ import Families
 import Modules
 import Testing
 
-/// Values in records, and what may be written: the checks in their order.
+/// Values in records, and the checks of written values in their order.
 @Suite struct PropertyValueTests {
     // MARK: Fields
 
@@ -110,7 +110,7 @@ import Testing
         }
     }
 
-    // MARK: What may be written
+    // MARK: Writable values
 
     @Test(
         arguments: [
@@ -124,7 +124,7 @@ import Testing
             ("assist", .number(-1), .rangeOutOfBounds("assist", 0...4)),
             ("assist", .number(.nan), .rangeOutOfBounds("assist", 0...4)),
             ("assist", .number(.infinity), .rangeOutOfBounds("assist", 0...4)),
-            // Out of bounds comes before off step.
+            // The bounds are checked before the step.
             ("assist", .number(4.5), .rangeOutOfBounds("assist", 0...4)),
             ("assist", .number(2.5), .invalidWriteStep("assist", step: 1, from: 0)),
             ("speed_limit", .number(20.3), .invalidWriteStep("speed_limit", step: 0.5, from: 5)),
@@ -158,7 +158,7 @@ import Testing
             let before = await bench.settings()
             await #expect(throws: error) { try await connection.write(value, to: name) }
             #expect(await bench.settings() == before)
-            // An update comes before everything but the connection.
+            // The check for an update comes before all others except the one for the connection.
             let half = sure(Percent("50%"))
             await connection.updating(.secondary, UpdateStage(.uploading, half))
             await #expect(throws: PropertyWriteError.firmwareUpdateOngoing) {

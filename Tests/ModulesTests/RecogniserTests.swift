@@ -7,13 +7,13 @@ import Simulation
 import SourceTree
 import Testing
 
-/// What a scan shows and what a run looks for, over generated profiles and depots.
+/// Modules that a scan shows and modules that a run finds, for generated profiles and depots.
 @Suite struct RecogniserTests {
-    /// More where there is time for it: `YARDMASTER_DEPOTS=500`.
+    /// The number of depots; `YARDMASTER_DEPOTS=500` sets a higher one.
     private static let rounds =
         ProcessInfo.processInfo.environment["YARDMASTER_DEPOTS"].flatMap { UInt64($0) } ?? 40
 
-    /// A profile with numbers of its own, and modules that are of it.
+    /// A generated profile, and the serials of modules with it.
     private struct Case {
         let profile: Profile
         let serials: [Serial]
@@ -31,7 +31,8 @@ import Testing
             let company = hex(4)
             let advertisement: String
             var serials: [Serial] = []
-            // The families whose modules have no identity of their own are known by anything.
+            // Modules of these families have no fixed identity, so a profile may take the serial
+            // from anything.
             let isPlain = [.mcumgr, .nordic, .esp].contains(family)
             switch (isPlain, random.below(4)) {
             case (true, 0):
@@ -100,7 +101,7 @@ import Testing
             self.serials = serials
         }
 
-        /// Modules of the profile, and one of the family's generic one.
+        /// Adds modules of the profile, and one of the family's generic profile.
         func populate(_ world: World) {
             for serial in serials {
                 switch profile.family {
@@ -153,7 +154,8 @@ import Testing
                     seen.note($0)
                     return false
                 }
-                // Every profile looks for every serial: whom it finds, a scan has shown.
+                // Every profile searches for every serial: each module that it finds must be in the
+                // scan.
                 var found: Set<String> = []
                 let wanted = Set(seen.modules.map(\.serial) + one.serials)
                 for profile in [one.profile] + library.all where profile.advertisement != nil {
@@ -193,9 +195,9 @@ import Testing
     }
 }
 
-/// Everybody that a scan has shown.
+/// All modules that a scan has shown.
 private final class Heard: @unchecked Sendable {
-    // One simulation runs one job at a time.
+    // A simulation runs one job at a time.
     private(set) var modules: [DiscoveredModule] = []
 
     func note(_ module: DiscoveredModule) {

@@ -7,7 +7,7 @@ import Simulation
 import SourceTree
 import Testing
 
-/// The one owner of a link: what it keeps, what it makes again, and whom it does not ask again.
+/// The owner of a link: it keeps the link, makes it again, and stops after refused secrets.
 @Suite struct VehicleLinkTests {
     private static func driver() throws -> ComoduleUpdate {
         ComoduleUpdate(key: try ComoduleKey(ModuleBench.secret))

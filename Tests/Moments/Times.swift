@@ -1,6 +1,6 @@
 package import Domain
 
-/// A moment so many seconds after the clock's beginning.
+/// The moment this many seconds after the beginning of the clock.
 package func at(_ seconds: Double) -> Moment {
     Moment(nanoseconds: Int64((seconds * 1_000_000_000).rounded()))
 }

@@ -2,11 +2,12 @@ import Foundation
 import Nights
 import Testing
 
-/// Nights of several gateways over a real PostgreSQL, judged by what docs/promises.md says;
-/// `scripts/nights --gateways` runs more.
+/// Nights of several gateways over a real PostgreSQL, checked against docs/promises.md.
+///
+/// `scripts/nights --gateways` runs more of them.
 @Suite(.enabled(if: FleetNightGround.absence == nil, "PostgreSQL is not installed"), .serialized)
 struct GatewayNightTests {
-    /// Lives that once broke a promise, as `scripts/nights --gateways` printed them.
+    /// Lives that once broke a promise, as printed by `scripts/nights --gateways`.
     private static let stories: [String] = {
         let files = folder.flatMap {
             try? FileManager.default.contentsOfDirectory(at: $0, includingPropertiesForKeys: nil)

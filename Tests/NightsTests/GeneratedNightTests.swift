@@ -2,9 +2,9 @@ import Foundation
 import Nights
 import Testing
 
-/// Nights that seeds make, judged by what docs/promises.md says; `scripts/nights` runs more.
+/// Nights generated from seeds, checked against docs/promises.md; `scripts/nights` runs more.
 @Suite struct GeneratedNightTests {
-    /// Lives that once broke a promise, as `scripts/nights` printed them.
+    /// Lives that once broke a promise, as printed by `scripts/nights`.
     private static let stories: [String] = {
         let folder = Bundle.module.url(forResource: "Stories", withExtension: nil)
         let files = folder.flatMap {
