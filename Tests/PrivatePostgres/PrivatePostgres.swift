@@ -1,16 +1,16 @@
 import Glibc
 package import Workbench
 
-/// A PostgreSQL of the test's own, in a folder of its own: the distribution's server, as a plain user.
+/// A private PostgreSQL server in its own folder: the distribution's server, run as a plain user.
 ///
-/// It ends with this object, and with the process too when that is killed: a shell between them waits
-/// for the end of its input.
+/// It ends with this object, and also when the process is killed: a shell between them waits for
+/// the end of its input.
 package final class PrivatePostgres: @unchecked Sendable {
-    /// Why there is none on this machine, nil when there is.
+    /// Why this machine has no PostgreSQL; nil when it has one.
     package static let absence: String? =
         binaries == nil ? "PostgreSQL is not installed (apt-get install postgresql)" : nil
 
-    /// Where Debian keeps the programs of its newest version.
+    /// The folder of the programs of the newest version, as in Debian.
     private static let binaries: String? = {
         let root = "/usr/lib/postgresql"
         let versions = (1...99).reversed().map { "\(root)/\($0)/bin" }
@@ -20,7 +20,7 @@ package final class PrivatePostgres: @unchecked Sendable {
     package let scratch: Scratch
     private var data: String { scratch.path + "/data" }
     package let port: UInt16
-    // Started and stopped by one task at a time, which is the test's to see to.
+    // Started and stopped by one task at a time, which the test must ensure.
     private var shell: pid_t = -1
     private var leash: CInt = -1
 
@@ -31,7 +31,7 @@ package final class PrivatePostgres: @unchecked Sendable {
         package let description: String
     }
 
-    /// Makes the cluster, which asks for passwords on TCP and not on its socket, and starts it.
+    /// Makes the cluster and starts it; it requires passwords on TCP but not on its socket.
     package init() throws {
         guard let binaries = Self.binaries else {
             throw Failure(description: Self.absence ?? "")
@@ -52,7 +52,8 @@ package final class PrivatePostgres: @unchecked Sendable {
         try start()
     }
 
-    /// A standby of a server that runs: it follows it until `loseTouch`, and takes its place by `promote`.
+    /// Makes a standby of a running server: it follows the primary until `loseTouch`, and replaces
+    /// it after `promote`.
     package init(standbyOf primary: PrivatePostgres) throws {
         guard let binaries = Self.binaries else {
             throw Failure(description: Self.absence ?? "")
@@ -74,7 +75,7 @@ package final class PrivatePostgres: @unchecked Sendable {
         try start()
     }
 
-    /// What the primary writes from now on does not arrive here.
+    /// Ends the replication: later writes of the primary do not arrive here.
     package func loseTouch() throws {
         try query("postgres", "ALTER SYSTEM SET primary_conninfo = ''")
         try query("postgres", "SELECT pg_reload_conf()")
@@ -83,14 +84,14 @@ package final class PrivatePostgres: @unchecked Sendable {
         }
     }
 
-    /// Makes a standby the server that takes writes.
+    /// Makes the standby a server that accepts writes.
     package func promote() throws {
         try query("postgres", "SELECT pg_promote(true, 60)")
     }
 
     deinit { stop() }
 
-    /// The directory of its socket, as the host of an address.
+    /// The directory of the server's socket, as the host of an address.
     package var socket: String { scratch.path }
 
     package func address(_ database: String, user: String = PrivatePostgres.superuser) -> String {
@@ -98,7 +99,7 @@ package final class PrivatePostgres: @unchecked Sendable {
         return "postgresql://\(user)@\(host):\(port)/\(database)"
     }
 
-    /// Returns when it takes sessions.
+    /// Starts the server; returns when it accepts sessions.
     package func start() throws {
         precondition(shell < 0, "the server runs")
         guard let binaries = Self.binaries else { return }
@@ -106,7 +107,8 @@ package final class PrivatePostgres: @unchecked Sendable {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw FileFailure("a socket pair") }
         defer { close(pair[1]) }
-        // When it is not told to keep the folder, its process has ended, or everybody is done with it.
+        // Without the word `keep`, the process has ended, or the server is not needed any more: the
+        // folder is removed.
         let script = """
             "$@" >>"$0" 2>&1 </dev/null & server=$!
             read word; kill -QUIT $server 2>/dev/null; wait
@@ -126,7 +128,7 @@ package final class PrivatePostgres: @unchecked Sendable {
         }
     }
 
-    /// Ends it at once, as a power cut would; its folder is kept.
+    /// Ends the server immediately, as a power cut would; its folder is kept.
     package func kill() throws {
         let text = String(decoding: try contents(data + "/postmaster.pid"), as: UTF8.self)
         guard let pid = text.split(separator: "\n").first.flatMap({ pid_t(String($0)) }) else {
@@ -136,17 +138,18 @@ package final class PrivatePostgres: @unchecked Sendable {
         let children = String(decoding: list, as: UTF8.self).split(separator: " ")
         Glibc.kill(pid, SIGKILL)
         end(keeping: true)
-        // They notice that it is gone by themselves, and a new one does not start before.
+        // The child processes end when they notice the loss, and a new server does not start before
+        // that.
         try wait(for: "the processes of the killed server to end") {
             children.allSatisfy { child in
                 let state = try? contents("/proc/\(child)/stat")
-                // Ended, whether or not somebody has asked how.
+                // The child has ended, even if it has not been reaped.
                 return state.map { String(decoding: $0, as: UTF8.self).contains(") Z ") } ?? true
             }
         }
     }
 
-    /// Ends it in order, with its folder.
+    /// Ends the server in order, and removes its folder.
     package func stop() { end(keeping: false) }
 
     private func end(keeping: Bool) {
@@ -161,7 +164,7 @@ package final class PrivatePostgres: @unchecked Sendable {
         shell = -1
     }
 
-    /// What psql answers to statements, its columns parted by `|`.
+    /// The answer of psql to statements, with columns separated by `|`.
     @discardableResult
     package func query(
         _ database: String,
@@ -181,14 +184,14 @@ package final class PrivatePostgres: @unchecked Sendable {
         return log(name)
     }
 
-    /// A new and empty database.
+    /// Makes a new, empty database.
     package func database() throws -> String {
         let name = "fleet_\(UInt32.random(in: .min ... .max))"
         try query("postgres", "CREATE DATABASE \(name)")
         return name
     }
 
-    /// Runs one of PostgreSQL's programs on a database, its output in a file of the folder.
+    /// Runs one of PostgreSQL's programs on a database, with its output in a file of the folder.
     package func tool(_ name: String, _ arguments: [String], to file: String) throws {
         guard let binaries = Self.binaries else { return }
         let code = try execute(
@@ -223,14 +226,15 @@ package final class PrivatePostgres: @unchecked Sendable {
         } else {
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
-        // Threads of a test may block signals, and a shell that hears of no child waits forever.
+        // Threads of a test may block signals, and then the shell would wait forever for its child.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         var none = sigset_t()
         sigemptyset(&none)
         posix_spawnattr_setsigmask(&attributes, &none)
-        // A session of its own: anyone who ends the test's whole group must leave it the time to tidy up.
+        // A separate session: a signal to the test's whole process group must not stop the
+        // clean-up.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK) | 0x80)
         let arguments = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }

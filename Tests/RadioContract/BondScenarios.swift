@@ -2,21 +2,21 @@ import Domain
 package import Radio
 import Simulation
 
-/// A bench on which the peer's side of bonds can be arranged, and looked at afterwards.
+/// A bench on which a test can set and read the peer's side of bonds.
 package protocol BondBench: ContractBench {
     func atPeer<R: Sendable>(_ body: @escaping @Sendable (ContractPeer) -> R) async -> R
 }
 
-/// What becomes of bonds, whatever the radio: how the module pairs, what we were told to do, and
-/// what comes of it.
+/// A case of bonding that must have the same result over every radio: how the module pairs, the
+/// policy for it, and the expected result.
 package struct BondScenario: Sendable, CustomStringConvertible {
     package let description: String
     /// How the module pairs; nil when it cannot.
     let module: AirSecurity.Plan?
     let policy: BondPolicy
-    /// Nil when the module can be worked on.
+    /// The expected error; nil when the module can be used.
     let failure: BondFailure?
-    /// Bonds that the module counts afterwards, over two links.
+    /// The number of pairings that the module counts, over two links.
     let pairings: Int
 
     private init(
@@ -110,14 +110,14 @@ package struct BondScenario: Sendable, CustomStringConvertible {
             )
         }
         let made = await bench.atPeer { $0.security?.pairings ?? 0 }
-        // A bond that is not what was wanted is thrown away, and may be made again.
+        // A bond of the wrong kind is removed, and may be made again.
         let counts = failure == .passkeyUnused ? 0...2 : pairings...pairings
         try expect(counts.contains(made), "\(pairings) pairings, the module counts \(made)")
     }
 }
 
 extension BondBench {
-    /// Connects and uses a characteristic; says what went wrong.
+    /// Connects and uses a characteristic; returns the error, if any.
     package func work(_ policy: BondPolicy) async throws -> RadioError? {
         let link: any Link
         let peer = try await findPeer().peer
@@ -135,7 +135,7 @@ extension BondBench {
         return found
     }
 
-    /// A module that has lost its bonds: nobody is let in again who was not allowed to.
+    /// A module that has lost its bonds: a new bond is made only where the policy allows it.
     package func loseBonds(mayRenew: Bool) async throws {
         await atPeer { $0.security = AirSecurity(AirSecurity.Plan(.justWorks)) }
         let policy = BondPolicy(.justWorks, mayRenew: mayRenew)
@@ -143,7 +143,7 @@ extension BondBench {
         try expect(first == nil, "the first bond, got \(first as Any)")
         await atPeer { $0.security?.forget() }
         var found: [RadioError?] = []
-        // A broken link may be chance: it takes two of them.
+        // One broken link may be chance, so two of them are needed.
         for _ in 0..<4 where found.last != .some(nil) { found.append(try await work(policy)) }
         let made = await atPeer { $0.security?.pairings ?? 0 }
         if mayRenew {

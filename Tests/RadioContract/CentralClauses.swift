@@ -249,7 +249,8 @@ extension RadioContract {
             try await expect(.linkLost, "its link") { () async throws(RadioError) in
                 try await link.read(ContractPeer.store, before: bench.soon())
             }
-            // It may not have gone yet, and one that has just come may not have found its adapters.
+            // The service may not have ended yet, or it may have restarted and not found its
+            // adapters.
             let patience = bench.soon()
             while true {
                 do throws(RadioError) {

@@ -2,22 +2,22 @@ package import Domain
 package import Radio
 package import Simulation
 
-/// The device that every Radio is tried against: it echoes, stores, refuses and hangs up.
+/// The device against which every radio is tested: it echoes, stores, refuses and disconnects.
 package final class ContractPeer: AirDevice {
     package static let service = GATTUUID(short: 0xFF00)
     package static let company: UInt16 = 0xFFFF
     package static let identity: [UInt8] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06]
 
-    /// What is written here is notified in the same order.
+    /// Notifies each written value, in the same order.
     package static let echo = Characteristic(GATTUUID(short: 0xFF01), of: service)
-    /// Keeps what is written and gives it back.
+    /// Stores the written value, and returns it when it is read.
     package static let store = Characteristic(GATTUUID(short: 0xFF02), of: service)
-    /// Refuses reads and writes for want of authorization.
+    /// Refuses reads and writes, because they are not authorized.
     package static let refusing = Characteristic(GATTUUID(short: 0xFF03), of: service)
-    /// Writing 01 ends the link, 02 indicates on `indicating`, 03 falls silent forever.
+    /// Writing 01 ends the link, 02 indicates on `indicating`, 03 makes the peer silent forever.
     package static let order = Characteristic(GATTUUID(short: 0xFF04), of: service)
     package static let indicating = Characteristic(GATTUUID(short: 0xFF05), of: service)
-    /// Stands in no peer's table.
+    /// A characteristic that no peer has.
     package static let absent = Characteristic(GATTUUID(short: 0xFF0F), of: service)
 
     private let world: World
@@ -33,7 +33,7 @@ package final class ContractPeer: AirDevice {
     package var address = "C0:00:00:00:00:01" {
         didSet { world.advertisingChanged(self) }
     }
-    /// Links it refuses before it accepts one.
+    /// The number of links that it refuses before it accepts one.
     package var refusals = 0
     package var linkParameters = LinkParameters()
     package private(set) var confirmations = 0
@@ -106,8 +106,9 @@ package final class ContractPeer: AirDevice {
     package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? { nil }
 }
 
-/// The central that every Radio's peripheral role is tried against: it sends back, in two
-/// pieces, what it is notified.
+/// The central against which the peripheral role of every radio is tested.
+///
+/// It sends back each notified value in two pieces.
 package final class ContractVisitor: AirVisitor {
     package static let service = ServiceDescription(
         uuid: GATTUUID(short: 0xFE00),

@@ -88,7 +88,7 @@ extension RadioContract {
 }
 
 extension ContractBench {
-    /// Puts the contract's service on the air, waits for its central and tries `body` on the link.
+    /// Advertises the contract's service, waits for its central and runs `body` with the link.
     func withCentral(
         _ body: @Sendable (any CentralLink) async throws -> Void
     ) async throws {

@@ -1,17 +1,17 @@
 package import Domain
 package import Radio
 
-/// What an implementation of Radio brings along to be tried.
+/// An implementation of the radio, with what the contract needs to test it.
 package protocol ContractBench: Sendable {
     var central: any Central { get }
     var peripheral: any Peripheral { get }
     var time: any Timekeeper { get }
 
-    /// Brings about something that code using the radio cannot.
+    /// Causes an event that code cannot cause through the radio.
     func cause(_ incident: ContractIncident) async
 }
 
-/// What happens around a radio during the contract.
+/// Events around a radio during the contract.
 package enum ContractIncident: Sendable {
     case adapterOff, adapterOn, stackRestart
     case peerLeaves, peerReturns, peerChangesAddress
@@ -19,14 +19,14 @@ package enum ContractIncident: Sendable {
     case visitorLeaves, visitorStopsLooking
 }
 
-/// A clause that does not hold, with what was expected and what was seen.
+/// A clause that does not hold, with the expected and the actual result.
 package struct ContractViolation: Error, CustomStringConvertible, Sendable {
     package let description: String
 
     package init(_ description: String) { self.description = description }
 }
 
-/// What every Radio must do, clause by clause.
+/// One clause of the contract of every radio.
 package struct ContractClause: Sendable, CustomStringConvertible {
     package let description: String
     private let body: @Sendable (any ContractBench) async throws -> Void
@@ -46,13 +46,13 @@ package enum RadioContract {
     package static let clauses: [ContractClause] = centralClauses + peripheralClauses
 }
 
-// MARK: What the clauses are written with
+// MARK: Functions for clauses
 
 func expect(_ condition: Bool, _ expectation: String) throws(ContractViolation) {
     guard condition else { throw ContractViolation(expectation) }
 }
 
-/// Fails unless `body` throws just this error.
+/// Fails unless `body` throws exactly this error.
 func expect<R>(
     _ expected: RadioError,
     _ expectation: String,

@@ -3,7 +3,7 @@ import Foundation
 import Reports
 import Testing
 
-/// Reports that are written as files when a run has ended.
+/// Reports that are written as files after a run.
 @Suite struct DocumentTests {
     private func story() throws -> RunStory {
         var story = RunStory()
@@ -30,7 +30,7 @@ import Testing
         for vehicle in story.vehicles {
             #expect(page.contains("<b>\(vehicle.id.text)</b>"))
         }
-        // What a module said is text, not markup and not a terminal's command.
+        // Text from a module contains no markup and no control sequence of a terminal.
         #expect(!page.contains("\u{1B}"))
     }
 

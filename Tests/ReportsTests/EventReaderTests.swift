@@ -3,7 +3,7 @@ import Reports
 import Testing
 import Wire
 
-/// Events that come back from the lines that they were written as.
+/// Events that are read back from the lines in which they were written.
 @Suite struct EventReaderTests {
     private func roundTrip(_ bodies: [Event.Body]) throws -> [Event.Body?] {
         var line = EventLine()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Texts that are kept as files: `UPDATE_GOLDEN=1` writes them again instead of comparing.
+/// Texts that are kept as files; with `UPDATE_GOLDEN=1` they are written instead of compared.
 enum Golden {
     static func expect(
         _ text: String,

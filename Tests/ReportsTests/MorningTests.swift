@@ -4,7 +4,7 @@ import Reports
 import Testing
 import Wire
 
-/// The morning's page in each of its forms, from a page with all that can stand on it.
+/// The morning page in each of its forms, with every possible part.
 @Suite struct MorningTests {
     private static func time(_ hours: Int) -> WallTime {
         WallTime(milliseconds: 1_795_305_600_000).advanced(by: .seconds(3_600 * hours))
@@ -29,7 +29,7 @@ import Wire
         return card
     }
 
-    /// What comes from outside is as hostile as it can be.
+    /// A page whose data from outside is as hostile as possible.
     private func page() throws -> MorningPage {
         let evil = "<script>alert(1)</script>\u{1B}[2J"
         var changes = MorningPage.Changes()
@@ -128,7 +128,7 @@ import Wire
         let page = try page()
         let text = MorningText(page, width: 80, time: Self.words).text
         #expect(!text.contains("\u{1B}"))
-        // No line is wider than the terminal but commands, which are copied.
+        // No line is wider than the terminal, except commands, which are copied.
         for line in text.split(separator: "\n") where !line.contains("$ ") {
             #expect(line.count <= 80, "\(line)")
         }

@@ -52,7 +52,7 @@ import Wire
                 (now, wall) = after(second)
                 outputs += printer.tick(at: now, wall: wall)
             }
-            // Numbers that change are no news.
+            // A change of only the numbers is not reported.
             outputs += printer.look(.work(underWay: 1, waiting: 2, until: nil), at: now, wall: wall)
             outputs += printer.look(.work(underWay: 2, waiting: 1, until: nil), at: now, wall: wall)
             outputs += printer.stopping("INT", at: now, wall: wall)
@@ -161,7 +161,7 @@ import Wire
             #expect(value["number"]?.integer == Int64(event.number))
             kinds.insert(value["kind"]?.string ?? "")
         }
-        // One of each kind is in the sample.
+        // The sample contains one event of each kind.
         #expect(kinds.count == 15)
         #expect(kinds.allSatisfy { $0.allSatisfy { $0.isLowercase || $0 == "-" } })
     }

@@ -2,7 +2,7 @@ import Domain
 import Reports
 import Testing
 
-/// One run as a fixed list of events: a bit of everything that can happen.
+/// One run as a fixed list of events, with an example of everything that can happen.
 enum Sample {
     /// 2026-11-21T03:30:00Z.
     static let start = WallTime(milliseconds: 1_795_231_800_000)
@@ -43,7 +43,7 @@ enum Sample {
         )
     }
 
-    /// Numbers the bodies from 1; each is so many milliseconds after the start.
+    /// Numbers the bodies from 1; each has its own time in milliseconds after the start.
     static func events(_ bodies: [(Int, Event.Body)]) -> [Event] {
         bodies.enumerated().map { index, body in
             Event(
@@ -54,7 +54,8 @@ enum Sample {
         }
     }
 
-    /// A run with a success after an interruption, one of every other fate, and an early end.
+    /// A run with a success after an interruption, one vehicle of every other outcome, and an early
+    /// end.
     static func full() throws -> [Event] {
         let plan = try #require(SHA256Digest(String(repeating: "1a2b3c4d", count: 8)))
         let image = try #require(SHA256Digest(String(repeating: "feed0123", count: 8)))
@@ -241,12 +242,12 @@ enum Sample {
         ])
     }
 
-    /// The real time of an event: it passes as the events say.
+    /// The real time of an event, which passes like the events' own times.
     static func moment(_ event: Event) -> Moment {
         Moment(nanoseconds: (event.time.milliseconds - start.milliseconds) * 1_000_000)
     }
 
-    /// All that a printer says, a stream's name before each of its outputs.
+    /// The whole output of a printer, with the stream's name before each part.
     static func transcript<P: Printer>(_ printer: P, _ events: [Event]) -> String {
         var printer = printer
         var text = ""

@@ -3,9 +3,9 @@ import Reports
 import Testing
 import Workbench
 
-/// What people see of a night on their terminals, whole windows of two usual sizes.
+/// The terminal of a person during a night, as whole windows of two usual sizes.
 @Suite struct ScreenTests {
-    /// A window with a run in it.
+    /// A window in which a run is shown.
     private struct Window {
         var screen: Screen
         var printer: TerminalPrinter
@@ -22,7 +22,7 @@ import Workbench
                 width: width
             )
             printer = TerminalPrinter(style: style.with(width: width, height: height))
-            // What stood there before stays above.
+            // Earlier text must stay above the run.
             screen.write("crew@north-1:~$ yardmaster run tallinn.yaml\n")
         }
 
@@ -33,7 +33,7 @@ import Workbench
             for output in outputs { screen.write(output.text) }
         }
 
-        /// So many seconds after what came before.
+        /// Prints an event `seconds` after the previous one.
         mutating func say(_ body: Event.Body, after seconds: Int = 1) {
             self.seconds += seconds
             let event = Event(number: self.seconds, time: wall, body: body)
@@ -54,7 +54,7 @@ import Workbench
 
         mutating func interrupt() {
             seconds += 1
-            // The terminal itself writes the key.
+            // The terminal itself echoes the key.
             screen.write("^C")
             show(printer.stopping("INT", at: moment, wall: wall))
         }
@@ -127,7 +127,7 @@ import Workbench
         }
     }
 
-    /// Forty have ended and seven are under way, each at something else.
+    /// A window when forty vehicles have ended and seven are in work, each with something else.
     private func midNight(_ width: Int, _ height: Int) throws -> Window {
         var window = try begun(width, height)
         window.say(
@@ -223,7 +223,7 @@ import Workbench
         var window = try midNight(width, height)
         window.resize(toWidth, toHeight)
         try window.expect("resized-from-\(width)")
-        // It stands once, and what comes later is drawn in its place.
+        // The live part appears once, and later drawings replace it.
         let id = try Self.vehicle(44)
         window.say(.stateChanged(id, .authenticating, adapter: "hci1", detail: nil))
         window.say(.stateChanged(id, .inspecting, adapter: "hci1", detail: nil))
@@ -234,7 +234,7 @@ import Workbench
 }
 
 extension String {
-    /// How often the words are in it.
+    /// The number of lines that contain the words.
     fileprivate func components(of words: String) -> Int {
         split(separator: "\n").filter { $0.contains(words) }.count
     }

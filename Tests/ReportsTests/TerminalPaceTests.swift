@@ -4,12 +4,12 @@ import Testing
 import Wire
 import Workbench
 
-/// How soon somebody at a terminal reads of what happens, and how often while nothing does.
+/// How soon a terminal shows an event, and how often it is drawn when nothing happens.
 @Suite struct TerminalPaceTests {
-    /// The pulse that a run has on a terminal.
+    /// The interval of a run's ticks on a terminal.
     private static let pulse = Duration.milliseconds(250)
 
-    /// A window with a run in it that is drawn by events and by the pulse.
+    /// A window in which a run is shown, drawn by events and by ticks.
     private struct Window {
         var screen = Screen(width: 100, height: 60)
         var printer = TerminalPrinter(
@@ -22,7 +22,7 @@ import Workbench
             ).with(width: 100, height: 60)
         )
         private var now = Moment(nanoseconds: 0)
-        /// Beats in between its events, so that each event comes right after a drawing.
+        /// The ticks fall between the events, so that each event comes directly after a drawing.
         private var beat = Moment(nanoseconds: 0)
 
         init() {}
@@ -59,7 +59,7 @@ import Workbench
             for event in events[...last] { window.say(event) }
             window.pulse(for: .seconds(1), wall: event.time)
             let soon = window.screen.picture
-            // A drawing that nothing has held back: it has no more than was there after a second.
+            // A drawing that is certainly not delayed has nothing new: a second was enough.
             window.pulse(for: .seconds(60), wall: event.time)
             #expect(window.screen.picture == soon, "after \(event.body)")
             switch event.body {
@@ -115,7 +115,7 @@ import Workbench
                 if !lines.tick(at: moment, wall: wall).isEmpty { told = second }
             }
             guard second > 0 else { continue }
-            // With a live line it is on the screen, with the time that is left.
+            // The live line is on the screen, with the remaining time.
             #expect(window.screen.text.contains(outlook.text(.utc, at: wall)), "\(second)")
             #expect(second - told <= 30, "\(second)")
         }

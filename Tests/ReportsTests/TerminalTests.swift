@@ -54,7 +54,7 @@ import Workbench
     @Test func `the screen shows who is under way below what scrolled up`() throws {
         var screen = Screen(width: 80)
         var printer = TerminalPrinter(style: style())
-        // Up to the transfer that goes on after its interruption.
+        // The events up to the transfer that continues after its interruption.
         for event in try Sample.full().prefix(23) {
             for output in printer.print(event, at: Sample.moment(event)) {
                 screen.write(output.text)
@@ -126,9 +126,9 @@ import Workbench
                 screen.write(output.text)
             }
         }
-        // What looks the same is not drawn again.
+        // A drawing that would look the same is skipped.
         #expect(drawings > names.count && drawings <= bodies.count)
-        // Had a line wrapped, going back up would have left one behind.
+        // If a line had wrapped, moving the cursor up would have left a line behind.
         #expect(screen.text.split(separator: "\n").count == names.count)
     }
 

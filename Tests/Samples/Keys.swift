@@ -2,9 +2,9 @@ import Domain
 import Simulation
 import Wire
 
-/// Keys made for these tests; nothing else is opened by them.
+/// Keys made for these tests; they are used for nothing else.
 package enum Keys {
-    /// Of the tenant whose tokens the vehicles take.
+    /// The key of the tenant whose tokens the vehicles accept.
     package static let tenant = key(
         """
         MIIEowIBAAKCAQEA6UI+0iCNsW3hWhlIdk48mU2I9ghH70FwCC3AM3+L1BRr4HuE3T1Ofo3DrKQOg4lCD0Z4XySt
@@ -29,7 +29,7 @@ package enum Keys {
         """
     )
 
-    /// Of a second tenant.
+    /// The key of a second tenant.
     package static let otherTenant = key(
         """
         MIIEpAIBAAKCAQEAs4xqm8rbJkzcWXzIRjrso1Qkkbcjm8pyzgUCYi39gGHjVZO2nFxmxG6ow8dy7x4A4PMWfctq
@@ -54,7 +54,7 @@ package enum Keys {
         """
     )
 
-    /// Of the person with the token.
+    /// The key of the person with the token.
     package static let reservation = key(
         """
         MIIEpAIBAAKCAQEA2hRvW1Qgv6UIOokmmC4fPmbKzqzYq4d4fXMU5KxHv+NZM4483x8KkdALF5Hg/OrNW1Fakxf4
@@ -79,7 +79,7 @@ package enum Keys {
         """
     )
 
-    /// Of somebody else.
+    /// The key of another person.
     package static let other = key(
         """
         MIIEpAIBAAKCAQEAr3bzZFOEGarYLOgw24p/CPL9jHmuUwSZAEllcy3PHlvRFigsoHl/eAY00q4JlkcoVmQs+YDB
@@ -104,7 +104,7 @@ package enum Keys {
         """
     )
 
-    /// Of 1,024 bits, too few.
+    /// A key of 1,024 bits, which is too short.
     package static let small = key(
         """
         MIICXAIBAAKBgQDkNIpBS7XSOz09JUh++Z665fFLLnBrk/ixytGKucAY2jjiAdnhoAGd5l47TfZChLxndjeD4/+J
@@ -120,7 +120,7 @@ package enum Keys {
         """
     )
 
-    /// With the public exponent 3.
+    /// A key with the public exponent 3.
     package static let three = key(
         """
         MIIEowIBAAKCAQEA5fQv8Y65AhXtq8+Ln3cYDZAStfYDq5A+R8c85qgd/Vl+uI8/0Sp5/SpizpZ5xaemhfSXbeem
@@ -145,7 +145,7 @@ package enum Keys {
         """
     )
 
-    /// PKCS#1 DER.
+    /// The bytes of a key in PKCS#1 DER.
     private static func key(_ text: String) -> [UInt8] {
         Base64.bytes(ignoringUnknownIn: text.utf8) ?? []
     }

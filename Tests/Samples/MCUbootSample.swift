@@ -6,7 +6,7 @@ import Simulation
 import Wire
 
 extension MCUbootFile {
-    /// An image such as imgtool makes, of any size.
+    /// An image of any size in the format of imgtool.
     package static func sample(
         size: Int,
         version: FirmwareVersion = FirmwareVersion(2, 0),

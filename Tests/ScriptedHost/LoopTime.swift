@@ -1,7 +1,7 @@
 package import DBus
 package import Domain
 
-/// The real clock, for tests that talk to a real bus.
+/// The real clock, for tests that use a real bus.
 package struct LoopTime: Timekeeper {
     private let loop: EventLoop
 

@@ -4,18 +4,19 @@ import Glibc
 import RadioContract
 import Threads
 
-/// A bluetoothd in miniature with one peer and one visitor, told what to do wrong.
+/// A small bluetoothd with one peer and one visitor, which makes the mistakes of a script.
 ///
-/// What it does right it does as version 5.66 is known to: order of signals, names of errors.
+/// In everything else it behaves like version 5.66: in the order of signals and the names of
+/// errors.
 package actor ScriptedBlueZ {
-    /// How one call of `Connect` goes.
+    /// The result of one call of `Connect`.
     package enum Connecting: Sendable {
         case works, refused(String), silent, successWithoutLink, inProgress, unknownObject
-        /// Connected for a moment, and then reported as aborted.
+        /// Connected for a short time, and then reported as aborted.
         case brief
     }
 
-    /// What is to go wrong; each list is used up call by call.
+    /// The mistakes to make; each call uses up one entry of its list.
     package struct Script: Sendable {
         package var connecting: [Connecting] = []
         package var startErrors: [ErrorReply?] = []
@@ -24,17 +25,17 @@ package actor ScriptedBlueZ {
         package var acquireNotifyErrors: [ErrorReply?] = []
         package var requestErrors: [ErrorReply?] = []
         package var advertisementErrors: [ErrorReply?] = []
-        /// Connections whose services are never found.
+        /// The number of connections whose services are never found.
         package var unresolved = 0
-        /// Whether advertisements are heard at all.
+        /// Whether advertisements are not heard.
         package var isDeaf = false
-        /// Whether a characteristic is missing, as from an old cache.
+        /// Whether a characteristic is missing, as in an outdated cache.
         package var hidesStore = false
         package var mtu = 247
         package var hasSockets = true
         package var visitorMTU: UInt16 = 185
         package var isBonded = false
-        /// Advertisers beside the peer, five times a second each.
+        /// The number of other advertisers, each five times per second.
         package var crowd = 0
     }
 
@@ -53,7 +54,7 @@ package actor ScriptedBlueZ {
     private var discoverers: Set<String> = []
     private var generation = 0
 
-    // The peer.
+    // State of the peer.
     private var peerAddress = "C0:00:00:00:00:01"
     private var isInReach = true
     private var isConnected = false
@@ -62,7 +63,7 @@ package actor ScriptedBlueZ {
     private var peerSockets: [String: PeerSocket] = [:]
     private var silent = false
 
-    // The visitor and what it visits.
+    // State of the visitor and of what it visits.
     private var isLooking = true
     private var application: (owner: String, root: ObjectPath)?
     private var advertisements: [ObjectPath: String] = [:]
@@ -136,7 +137,7 @@ package actor ScriptedBlueZ {
         )
     }
 
-    // MARK: What tests do
+    // MARK: Actions of tests
 
     package func power(_ on: Bool) {
         isPowered = on
@@ -183,7 +184,7 @@ package actor ScriptedBlueZ {
 
     package func removePeer() { removeDevice(devicePath) }
 
-    /// Another program's link, or one left by a run that was killed.
+    /// Connects the peer for another program, or for a run that was killed.
     package func connectPeerForSomebody() {
         exposePeer()
         isConnected = true
@@ -522,7 +523,7 @@ package actor ScriptedBlueZ {
         case "AcquireWrite":
             if let error = next(&script.acquireWriteErrors) { return call.fail(error) }
             acquire(call, "w" + entry.uuid.description) { host, bytes in
-                // More than the link carries is dropped without a word.
+                // Packets that are too long for the link are dropped silently.
                 guard bytes.count <= host.script.mtu - 3 else { return }
                 host.written.append(bytes)
                 if entry.uuid == ContractPeer.echo.uuid {
@@ -598,7 +599,7 @@ package actor ScriptedBlueZ {
 
     static let visitorPath = ObjectPath("/org/bluez/hci0/dev_E0_00_00_00_00_01") ?? .root
 
-    /// BlueZ reads the application's objects before it answers.
+    /// Reads the application's objects before it answers, like BlueZ.
     private func register(_ call: IncomingCall) {
         guard let root = call.arguments[0].asPath else { return call.fail(.failed("no path")) }
         let owner = call.sender
@@ -686,7 +687,7 @@ package actor ScriptedBlueZ {
         let notify = PeerSocket(number, on: loop) { [weak self] bytes in
             self?.assumeIsolated { host in
                 guard let bytes else {
-                    // The real one dies of it.
+                    // The real bluetoothd crashes here.
                     if host.visit != nil { host.calls["hang-up under a link", default: 0] += 1 }
                     return host.endVisit()
                 }
@@ -699,7 +700,7 @@ package actor ScriptedBlueZ {
     }
 }
 
-/// The daemon's end of a socket: never blocks, drops what does not fit.
+/// The daemon's end of a socket: it never blocks, and drops packets that do not fit.
 final class PeerSocket: Sendable {
     private let loop: EventLoop
     private let state: Monitor<(number: CInt?, watch: EventLoop.WatchID?)>
@@ -740,7 +741,7 @@ final class PeerSocket: Sendable {
     }
 }
 
-/// The peer's table.
+/// The GATT table of the peer.
 enum Table {
     struct Entry: Sendable {
         let name: String
@@ -773,7 +774,7 @@ enum Table {
     }
 }
 
-/// What BlueZ's interfaces look like.
+/// The descriptions of BlueZ's interfaces.
 enum Description {
     private static func type(_ text: String) -> Signature { Signature(text) ?? .variant }
 

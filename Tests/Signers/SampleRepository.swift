@@ -3,13 +3,14 @@ import Domain
 import Trust
 package import Wire
 
-/// A TUF repository for tests, signed as its fields say; whatever a client must refuse can be made.
+/// A TUF repository for tests, signed according to its fields, also in ways that a client must
+/// refuse.
 package struct SampleRepository: Sendable {
-    /// Who signs for a role.
+    /// The signers of a role.
     package struct Signers: Sendable {
         package var keys: [SigningKey]
         package var threshold: Int
-        /// Those that really sign; all of them unless a test says otherwise.
+        /// The keys that actually sign; all keys unless a test chooses others.
         package var signing: [SigningKey]
 
         package init(_ keys: [SigningKey], threshold: Int? = nil, signing: [SigningKey]? = nil) {
@@ -19,7 +20,7 @@ package struct SampleRepository: Sendable {
         }
     }
 
-    /// A file with what its signer says of it.
+    /// A file with its signer's statement about it.
     package struct Target: Sendable {
         package var bytes: [UInt8]
         package var custom: JSONValue?
@@ -30,7 +31,7 @@ package struct SampleRepository: Sendable {
         }
     }
 
-    /// A role that is handed the paths of a pattern.
+    /// A role to which the paths of a pattern are delegated.
     package struct Delegation: Sendable {
         package var name: String
         package var signers: Signers
@@ -65,7 +66,7 @@ package struct SampleRepository: Sendable {
 
     package init() {}
 
-    /// The root that a depot is given at first.
+    /// The first root, with which a depot starts.
     package var rootDocument: [UInt8] {
         let roles: [(String, Signers)] = [
             ("root", root), ("timestamp", timestamp), ("snapshot", snapshot),
@@ -88,7 +89,7 @@ package struct SampleRepository: Sendable {
         return Self.sealed(signed, root)
     }
 
-    /// Every document by its name below the repository's address, the files by `targets/…`.
+    /// All documents, by their names below the repository's address, and the files as `targets/…`.
     package var files: [String: [UInt8]] {
         var files: [String: [UInt8]] = ["\(rootVersion).root.json": rootDocument]
         var listed: [JSONMember] = []

@@ -3,9 +3,9 @@ import Digests
 import Domain
 import Wire
 
-/// A private key of Ed25519 for tests, made from a number: the same number, the same key.
+/// A private Ed25519 key for tests, derived from a number: the same number gives the same key.
 package struct SigningKey: Sendable, Hashable {
-    /// 32 bytes.
+    /// The seed, 32 bytes.
     package let seed: [UInt8]
 
     package init(_ number: UInt64) {
@@ -37,7 +37,7 @@ package struct SigningKey: Sendable, Hashable {
 
     /// The public key as PEM.
     package var pem: String {
-        // SubjectPublicKeyInfo of RFC 8410 is this head and the key.
+        // The SubjectPublicKeyInfo of RFC 8410 consists of this head and the key.
         let head: [UInt8] = [
             0x30, 0x2A, 0x30, 0x05, 0x06, 0x03, 0x2B, 0x65, 0x70, 0x03, 0x21, 0x00,
         ]
@@ -54,10 +54,10 @@ package struct SigningKey: Sendable, Hashable {
     }
 }
 
-/// A signer whose signatures are minisign's.
+/// A signer whose signatures have minisign's format.
 package struct MinisignSigner: Sendable, Hashable {
     package let key: SigningKey
-    /// Eight bytes that signatures name the key by.
+    /// The eight bytes that name the key in signatures.
     package let id: [UInt8]
 
     package init(_ number: UInt64, id: [UInt8]? = nil) {
@@ -65,13 +65,13 @@ package struct MinisignSigner: Sendable, Hashable {
         self.id = id ?? Array(SHA256.digest(of: key.seed).bytes.prefix(8))
     }
 
-    /// The line `RW…`.
+    /// The line `RW…` of the public key.
     package var publicLine: String { Base64.text(Array("Ed".utf8) + id + key.publicBytes) }
 
-    /// The key's file.
+    /// The file of the public key.
     package var publicText: String { "untrusted comment: a key for tests\n\(publicLine)\n" }
 
-    /// The signature's file.
+    /// The file of a signature.
     package func sign(
         _ bytes: [UInt8],
         comment: String = "timestamp:1790000000",
