@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A web server on the loopback that says whatever a test wants it to say.
+/// A web server on the loopback that sends anything that a test chooses.
 package final class HostileServer: Sendable {
-    /// A request as it came.
+    /// A request as it was received.
     package struct Request: Sendable {
         package let head: String
-        /// 0 for the first request that the server saw.
+        /// 0 for the first request to the server.
         package let number: Int
 
         package func header(_ name: String) -> String? {
@@ -16,7 +16,7 @@ package final class HostileServer: Sendable {
             return line.map { $0.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces) }
         }
 
-        /// The first byte of the range that is asked for.
+        /// The first byte of the requested range.
         package var rangeStart: Int? {
             header("Range").flatMap { Int($0.dropFirst("bytes=".count).dropLast()) }
         }
@@ -24,11 +24,11 @@ package final class HostileServer: Sendable {
         package var path: String { String(head.split(separator: " ")[1]) }
     }
 
-    /// The answering side of one request.
+    /// The server's side of one request.
     package struct Connection: Sendable {
         package let socket: Int32
 
-        /// False when the client is gone.
+        /// False when the client has disconnected.
         @discardableResult
         package func send(_ bytes: [UInt8]) -> Bool {
             var sent = 0
@@ -45,7 +45,7 @@ package final class HostileServer: Sendable {
         @discardableResult
         package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
-        /// A whole answer; the length is announced unless a header does.
+        /// Sends a whole answer; its length is announced unless a header does that.
         @discardableResult
         package func answer(_ status: String, _ headers: [String] = [], _ body: [UInt8] = [])
             -> Bool
@@ -59,7 +59,7 @@ package final class HostileServer: Sendable {
             return send(head + "Connection: close\r\n\r\n") && send(body)
         }
 
-        /// What a decent server with ranges does.
+        /// Answers like a correct server that supports ranges.
         package func serve(_ file: [UInt8], tag: String? = nil, to request: Request) {
             let tags = tag.map { ["ETag: \($0)"] } ?? []
             let isSame = request.header("If-Range").map { $0 == tag } ?? true
@@ -78,7 +78,8 @@ package final class HostileServer: Sendable {
             )
         }
 
-        /// Returns when the client has gone, or after that long: true when it has gone.
+        /// Returns when the client has disconnected, or after this time: true when it has
+        /// disconnected.
         @discardableResult
         package func waitForGoodbye(milliseconds: Int32 = 20_000) -> Bool {
             var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
@@ -110,7 +111,7 @@ package final class HostileServer: Sendable {
         }
     }
 
-    /// One that serves a file, and cuts its first answer there so that a resume is among the steps.
+    /// A server for a file that cuts its first answer at `count`, so that the client must resume.
     package static func cutting(_ file: [UInt8], at count: Int) throws -> HostileServer {
         try HostileServer { request, connection in
             if request.number == 0 {
@@ -130,7 +131,7 @@ package final class HostileServer: Sendable {
         close(listener)
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     package var seen: [Request] { requests.withLock { $0 } }
 
     package func url(_ path: String = "/image.bin") -> String { "http://127.0.0.1:\(port)\(path)" }
@@ -156,7 +157,7 @@ package final class HostileServer: Sendable {
     }
 }
 
-/// A port of the loopback at which nobody listens, and nobody else will while this is there.
+/// A port of the loopback that is reserved, so that no program can listen on it.
 package final class ClosedPort {
     package let number: UInt16
     private let socket: Int32

@@ -1,20 +1,21 @@
 package import Foundation
 import Glibc
 
-/// A user without rights of its own, for tests that a root would pass whatever the code does.
+/// A user without privileges, for tests that root would pass whatever the code does.
 package enum PlainUser {
     private static let id: uid_t = 65_534
 
-    /// Gives up root for the rest of this process; for exit tests, which have one of their own.
+    /// Drops root's privileges for the rest of this process; for exit tests, which run in their own
+    /// processes.
     ///
-    /// A process that is no root already is as good as it is.
+    /// A process that is not root is left as it is.
     package static func become() throws {
         guard geteuid() == 0 else { return }
         guard setgroups(0, nil) == 0, setgid(id) == 0, setuid(id) == 0
         else { throw FileFailure("to become a plain user") }
     }
 
-    /// Gives a folder and everything in it to the plain user, when we could take it from them.
+    /// Gives a folder and everything in it to the plain user, when this process is root.
     package static func own(_ path: String) throws {
         guard geteuid() == 0 else { return }
         guard try run("chown", "-R", "\(id):\(id)", path) == 0 else {
@@ -22,7 +23,7 @@ package enum PlainUser {
         }
     }
 
-    /// What a program's line begins with so that it runs as the plain user.
+    /// The beginning of a command line that runs a program as the plain user.
     package static var prefix: [String] {
         guard geteuid() == 0 else { return [] }
         return ["/usr/bin/setpriv", "--reuid=\(id)", "--regid=\(id)", "--clear-groups"]
@@ -30,7 +31,7 @@ package enum PlainUser {
 }
 
 extension PlainUser {
-    /// Starts a program as the plain user in a folder; nobody hears what it says.
+    /// Starts a program as the plain user in a folder; its output is discarded.
     package static func start(_ arguments: [String], in folder: String) throws -> Process {
         let line = prefix + arguments
         let process = Process()
@@ -46,7 +47,7 @@ extension PlainUser {
 }
 
 extension Process {
-    /// How many calls it has made to read and to write, as the kernel counts them.
+    /// The number of its calls to read and to write, as the kernel counts them.
     private var calls: Int? {
         guard let text = try? contents("/proc/\(processIdentifier)/io") else { return nil }
         var sum = 0
@@ -57,7 +58,7 @@ extension Process {
         return sum
     }
 
-    /// Lets it come to its end and tells how many calls that took, as far as they were seen.
+    /// Waits for its end and returns the number of its calls, as far as they were observed.
     package func countCalls() -> Int {
         var most = 0
         while isRunning { most = max(most, calls ?? 0) }
@@ -65,7 +66,7 @@ extension Process {
         return most
     }
 
-    /// Kills it once it has made that many calls; false when it came to its end before.
+    /// Kills it after `place` calls; false when it ended before that.
     package func isKilled(after place: Int) -> Bool {
         while isRunning {
             guard let calls, calls >= place else { continue }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// A program on a terminal of its own: its keys are pressed, and what it writes is read.
+/// A program on a private terminal: a test presses its keys and reads its output.
 package final class Pty {
     private let master: Int32
     private let process = Process()
     private var seen: [UInt8] = []
-    /// How much of it a screen has been given.
+    /// The number of output bytes that a screen has been given.
     private var drawn = 0
 
-    /// The program gets the terminal as its controlling one, by setsid(1).
+    /// Starts the program with the terminal as its controlling terminal, by setsid(1).
     package init(
         _ program: String,
         _ arguments: [String],
@@ -17,14 +17,14 @@ package final class Pty {
         lines: UInt16 = 30
     ) throws {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
-        // What unlockpt(3) and ptsname(3) do, which Swift does not see.
+        // This is what unlockpt(3) and ptsname(3) do, which Swift does not import.
         var (locked, number): (Int32, UInt32) = (0, 0)
         guard master >= 0, ioctl(master, 0x4004_5431, &locked) == 0,
             ioctl(master, 0x8004_5430, &number) == 0
         else { throw FileFailure("to open a terminal") }
         let slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
         guard slave >= 0 else { throw FileFailure("to open the terminal's other side") }
-        // Foundation would take the descriptor for its own.
+        // Foundation takes the descriptor and closes it.
         let handle = FileHandle(fileDescriptor: slave, closeOnDealloc: true)
         process.executableURL = URL(filePath: "/usr/bin/setsid")
         let size = "stty cols \(columns) rows \(lines); exec \"$@\""
@@ -39,7 +39,7 @@ package final class Pty {
         process.standardOutput = handle
         process.standardError = handle
         try process.run()
-        // The end of the program is the end of the terminal, when nobody else has it.
+        // The terminal ends with the program, when no other process has it open.
         try handle.close()
     }
 
@@ -55,16 +55,17 @@ package final class Pty {
         _ = write(master, &key, 1)
     }
 
-    /// Gives the terminal another size, of which the program hears by a signal.
+    /// Changes the size of the terminal; the program gets a signal.
     package func resize(columns: UInt16, lines: UInt16) {
         var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(master, UInt(TIOCSWINSZ), &size)
     }
 
-    /// Draws what has come since the last time, and what comes, until the screen shows it.
+    /// Draws the new output since the last time, and further output, until the screen shows what is
+    /// expected.
     package func draw(on screen: inout Screen, until isShown: (Screen) -> Bool) throws {
         while true {
-            // A letter of several bytes may have come in part.
+            // The last character may have arrived only in part.
             let whole = seen.lastIndex { $0 & 0xC0 != 0x80 }.map { last in
                 let bytes =
                     seen[last] < 0x80 ? 1 : seen[last] < 0xE0 ? 2 : seen[last] < 0xF0 ? 3 : 4
@@ -80,10 +81,10 @@ package final class Pty {
         }
     }
 
-    /// Everything that was written so far.
+    /// The whole output so far.
     package var text: String { String(decoding: seen, as: UTF8.self) }
 
-    /// Reads until the words have come; they may have come before.
+    /// Reads until the output contains the words; they may be there already.
     package func wait(for words: String) throws {
         while !text.contains(words) {
             guard try readMore() else {
@@ -92,7 +93,7 @@ package final class Pty {
         }
     }
 
-    /// Reads to the end; the exit code.
+    /// Reads to the end, and returns the exit code.
     package func end() throws -> Int32 {
         var isThere = true
         while isThere { isThere = try readMore() }
@@ -100,7 +101,7 @@ package final class Pty {
         return process.terminationStatus
     }
 
-    /// False when nobody has the terminal any more.
+    /// False when no process has the terminal open any more.
     private func readMore() throws -> Bool {
         var waiting = pollfd(fd: master, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, 120_000) > 0 else {

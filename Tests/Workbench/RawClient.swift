@@ -1,10 +1,10 @@
 import Foundation
 
-/// A client that sends what bytes it likes over a socket, and reads what comes.
+/// A client that sends any bytes over a socket, and reads the answer.
 package final class RawClient {
     package let socket: Int32
 
-    /// Of an IPv4 socket on the loopback.
+    /// Connects to an IPv4 port of the loopback.
     package init(port: UInt16) throws {
         socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
@@ -20,7 +20,7 @@ package final class RawClient {
         guard code == 0 else { throw NotInTime(description: "no connection to port \(port)") }
     }
 
-    /// Of a unix socket.
+    /// Connects to a unix socket.
     package init(path: String) throws {
         socket = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
@@ -37,7 +37,7 @@ package final class RawClient {
 
     deinit { close(socket) }
 
-    /// False when the server takes no more.
+    /// False when the server accepts no more bytes.
     @discardableResult
     package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
@@ -54,17 +54,17 @@ package final class RawClient {
         return true
     }
 
-    /// Everything up to the end of the connection.
+    /// The rest of the bytes, up to the end of the connection.
     package func rest() throws -> [UInt8] { try read { _ in false } }
 
-    /// What came when `words` were in it.
+    /// The text up to the moment when it contains `words`.
     @discardableResult
     package func text(until words: String) throws -> String {
         let bytes = try read { String(decoding: $0, as: UTF8.self).contains(words) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether something, or the end, has come.
+    /// Whether bytes, or the end, have arrived.
     package var hasNews: Bool {
         var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
         return poll(&waiting, 1, 0) > 0
@@ -82,7 +82,7 @@ package final class RawClient {
                 )
             }
             let count = recv(socket, &buffer, buffer.count, 0)
-            // Reset is an end as well.
+            // A reset connection has also ended.
             if count <= 0 { return bytes }
             bytes += buffer[..<count]
         }
@@ -90,7 +90,7 @@ package final class RawClient {
     }
 }
 
-/// An answer over HTTP taken apart.
+/// A parsed answer over HTTP.
 package struct RawAnswer {
     package let status: Int
     package let head: String

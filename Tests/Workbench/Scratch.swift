@@ -1,6 +1,6 @@
 import Glibc
 
-/// A folder of its own for one test, removed with its last reference.
+/// A private folder for one test, removed with its last reference.
 package final class Scratch: Sendable {
     package let path: String
 
@@ -13,7 +13,7 @@ package final class Scratch: Sendable {
     deinit { _ = try? run("rm", "-rf", path) }
 }
 
-/// What the system refused, so that a test names it when it ends there.
+/// A refusal of the system, which a test names when it ends because of it.
 package struct FileFailure: Error, CustomStringConvertible {
     package let description: String
 

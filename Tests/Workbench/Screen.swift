@@ -1,30 +1,31 @@
-/// A terminal as far as our lines need one, without a terminal: what is written to it is seen as a
-/// person would see it.
+/// A simulated terminal with the functions that our output needs: it shows the output as a person
+/// would see it.
 ///
-/// It knows the end of a line, carriage return, cursor up, erasing to the end of the line and of the
-/// screen, colours (which it drops), letters of two columns, wrapping at the edge, scrolling, and
-/// another width. Whatever else comes is noted: nothing of ours needs it.
+/// It supports the end of a line, carriage return, cursor up, erasing to the end of the line and of
+/// the screen, colours (which it drops), characters of two columns, wrapping at the edge,
+/// scrolling, and changes of width. Everything else is recorded as unknown, because our output does
+/// not use it.
 package struct Screen {
-    /// One line of the window; a wrapped one goes on in the next.
+    /// One line of the window; a wrapped line continues in the next one.
     private struct Line {
         var cells: [String] = []
         var isWrapped = false
 
-        /// The second column of a wide letter is an empty cell.
+        /// The second column of a wide character is an empty cell.
         var text: String { cells.joined() }
     }
 
     package private(set) var width: Int
-    /// Nil for one that is as high as what is on it.
+    /// Nil for a window that is as high as its contents.
     package private(set) var height: Int?
-    /// Sequences and characters that it does not know.
+    /// Unknown sequences and characters.
     package private(set) var strange: [String] = []
     private var lines: [Line] = [Line()]
-    /// What has gone off at the top.
+    /// Lines that have scrolled off the top.
     private var past: [Line] = []
     private var row = 0
     private var column = 0
-    /// The beginning of a sequence whose end has not come.
+    /// The beginning of a sequence whose end has not arrived.
     private var pending = ""
 
     package init(width: Int, height: Int? = nil) {
@@ -32,12 +33,13 @@ package struct Screen {
         self.height = height
     }
 
-    /// What is in the window, without blanks at the ends of lines.
+    /// The contents of the window, without blanks at the ends of lines.
     package var text: String {
         lines.map { Self.trimmed($0.text) }.joined(separator: "\n")
     }
 
-    /// What has gone off at the top, and what is in the window: as it was written, before it was wrapped.
+    /// The lines that have scrolled off the top and the window, as they were written, before
+    /// wrapping.
     package var all: String {
         var text = ""
         for line in past + lines {
@@ -46,7 +48,7 @@ package struct Screen {
         return text
     }
 
-    /// The window in a frame, all of its lines: for files that people compare.
+    /// The window with all its lines in a frame, for files that people compare.
     package var picture: String {
         let edge = "+" + String(repeating: "-", count: width) + "+\n"
         let height = height ?? lines.count
@@ -90,7 +92,7 @@ package struct Screen {
         }
     }
 
-    /// Obeys the sequence at the beginning; its end, nil when it has not come yet.
+    /// Applies the sequence at the beginning and returns its end; nil when it is incomplete.
     private mutating func take(_ text: Substring) -> Substring.Index? {
         let body = text.dropFirst()
         guard let first = body.first else { return nil }
@@ -133,7 +135,7 @@ package struct Screen {
         }
         var cells = lines[row].cells
         while cells.count < column + size { cells.append(" ") }
-        // Half of a wide letter is none.
+        // Half of a wide character is replaced by a blank.
         if column > 0, cells[column].isEmpty { cells[column - 1] = " " }
         cells[column] = String(character)
         if size == 2 { cells[column + 1] = "" }
@@ -162,7 +164,7 @@ package struct Screen {
 
     // MARK: Another size
 
-    /// The window gets another size, and what is in it is wrapped again, as most terminals do.
+    /// Changes the window's size and wraps its contents again, as most terminals do.
     package mutating func resize(width: Int, height: Int?) {
         var all = past + lines
         let cursor = past.count + row
@@ -173,7 +175,7 @@ package struct Screen {
             var rest = line.cells[...]
             repeat {
                 var piece = Array(rest.prefix(width))
-                // A wide letter is not cut in two.
+                // A wide character is not split.
                 if piece.count < rest.count, rest[rest.startIndex + piece.count].isEmpty {
                     piece.removeLast()
                 }

@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// A web server over TLS that serves whole answers out of files, and the certificates for it.
+/// A web server over TLS that sends files as whole answers, and certificates for it.
 package final class TLSServer: Sendable {
     package let port: Int
     private let process: Mutex<Process>
 
-    /// Starts in `folder`, where each file is an answer with its headers.
+    /// Starts in `folder`, in which each file is an answer with its headers.
     package init(in folder: String, _ arguments: [String]) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/openssl")
@@ -27,7 +27,7 @@ package final class TLSServer: Sendable {
                 .first { $0.hasPrefix("ACCEPT 127.0.0.1:") }
                 .flatMap { Int($0.dropFirst("ACCEPT 127.0.0.1:".count)) }
         }
-        // Read to its end, so that the server never waits for us.
+        // The output is read to its end, so that the server never blocks on it.
         output.fileHandleForReading.readabilityHandler = { handle in
             if handle.availableData.isEmpty { handle.readabilityHandler = nil }
         }
@@ -41,7 +41,7 @@ package final class TLSServer: Sendable {
     package func url(_ name: String = "image.bin") -> String { "https://127.0.0.1:\(port)/\(name)" }
 }
 
-/// Makes an authority and certificates by it in a folder: `NAME.pem` and `NAME.key`.
+/// Makes an authority and certificates signed by it in a folder: `NAME.pem` and `NAME.key`.
 package func makeCertificates(in folder: String) throws {
     func openssl(_ arguments: String) throws {
         let words = arguments.split(separator: " ").map { word -> String in

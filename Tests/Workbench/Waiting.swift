@@ -1,14 +1,14 @@
 import Glibc
 
-/// What did not come about while a test waited for it.
+/// Something that did not happen within the time for which a test waited.
 package struct NotInTime: Error, CustomStringConvertible {
     package let description: String
 }
 
-// The only places where tests look again and again at what nobody tells them of. The time is for a
-// machine that has much else to do; nothing is measured by it.
+// These are the only places where tests poll something that sends no event. The time allows for a
+// busy machine; it measures nothing.
 
-/// Waits for what another thread or process brings about.
+/// Waits until another thread or process has made `isSo` true.
 package func wait(
     for what: String,
     within time: Duration = .seconds(120),
@@ -23,7 +23,7 @@ package func wait(
     }
 }
 
-/// Waits for what another task brings about.
+/// Waits until another task has made `isSo` true.
 package func wait(
     for what: String,
     within time: Duration = .seconds(120),
