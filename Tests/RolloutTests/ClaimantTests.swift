@@ -5,12 +5,13 @@ import Rollout
 import Simulation
 import Testing
 
-/// Two modules that claim one serial: whose secret it is decides, and the report names both.
+/// Two modules that claim one serial: the one that accepts our secret is updated, and the report
+/// names both.
 @Suite struct ClaimantTests {
     @Test func `of two modules with one serial the one that takes our secret is updated`() throws {
         for seed in 1...12 {
             let own = DepotBench.module(1) { $0.isBonded = true }
-            // Stronger, and heard more often; its address is another one.
+            // A stronger signal, heard more often, with another address.
             let other = DepotBench.module(1) {
                 $0.key = [UInt8](repeating: 0x22, count: 20)
                 $0.signal = -40
@@ -25,7 +26,8 @@ import Testing
                 "seed \(seed)"
             )
             let message = report.record(1)?.end?.message ?? ""
-            // Who was heard first by chance is not known to be one of two.
+            // When the right module is heard first, the run may never learn that there is another
+            // one.
             if message.contains("claim the serial") {
                 #expect(message.contains("2 modules claim the serial 00a0000000000001"))
             }

@@ -9,7 +9,7 @@ import Simulation
 import Testing
 import Wire
 
-/// Whole nights in which the clocks on the wall do what they should not.
+/// Whole nights in which the wall clock changes: summer time, and wrong jumps.
 @Suite struct ClockTests {
     private let image = DepotBench.image(bytes: 20_000)
 
@@ -24,15 +24,16 @@ import Wire
         }
     }
 
-    /// The nights of both changes of the clocks in Tallinn, each with the one before and after it.
+    /// The nights of both clock changes in Tallinn, each with the night before and the night after
+    /// it.
     @Test(
         arguments: [
-            // The window opens at 02:30: before the hour that is left out on the 29th.
+            // The window opens at 02:30: before the hour that is skipped on the 29th.
             (
                 "2026-03-27T12:00:00",
                 ["2026-03-28T00:30:00", "2026-03-29T00:30:00", "2026-03-29T23:30:00"]
             ),
-            // And before the hour that comes twice on the 25th.
+            // The window opens before the hour that is repeated on the 25th.
             (
                 "2026-10-23T12:00:00",
                 ["2026-10-23T23:30:00", "2026-10-24T23:30:00", "2026-10-26T00:30:00"]
@@ -75,7 +76,7 @@ import Wire
                 "\(start) is in no window"
             )
         }
-        // Each night had its turn, as long as any other.
+        // Each night had its window, as long as any other.
         let shares = open.map { opening in
             starts.count { $0 >= opening && $0 < opening.advanced(by: length) }
         }
@@ -83,7 +84,7 @@ import Wire
         #expect(nights[0].result.counts[.succeeded] == shares[0])
     }
 
-    /// A clock on the wall that is put on or back; the steady one goes on as it did.
+    /// A wall clock that jumps forward or back; the monotonic clock continues unchanged.
     private struct JumpingTime: Timekeeper {
         let base: VirtualTime
         let jump: Duration
@@ -125,8 +126,9 @@ import Wire
         #expect(same == took)
     }
 
-    /// The deadline of a settling outlives our process on the clock on the wall; a clock that was
-    /// put right in between must not turn a module that is well into a failure.
+    /// Between two processes, the settle deadline is kept as wall time.
+    ///
+    /// A clock that was set in between must not turn a module that is well into a failure.
     @Test(arguments: [3_600, -3_600])
     func `a settling that goes on after a jump of the clock is judged by the module`(
         jump: Int

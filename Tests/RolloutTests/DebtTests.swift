@@ -10,7 +10,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// What becomes of a module on which an update was begun and not proven.
+/// Modules on which an update was begun and is not proven.
 @Suite struct DebtTests {
     private let image = DepotBench.image(bytes: 20_000)
     private var update: [JobStep] { [.update(image)] }
@@ -46,7 +46,7 @@ import Testing
             (memory.targetSeen, memory.inBootloader) = (true, true)
             debt.keep(memory)
             #expect(UpdateMemory(debt, of: image.digest, interruptions: 3) == memory)
-            // Another image begins from nothing, after as many interruptions.
+            // For another image the memory is empty, except for the number of interruptions.
             let other = UpdateMemory(debt, of: SHA256.digest(of: [7]), interruptions: 3)
             var fresh = UpdateMemory()
             fresh.interruptions = 3
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    /// What a run of another rollout left behind on the first vehicle.
+    /// Leaves the debt of a run of another rollout on the first vehicle.
     private func leave(
         _ image: UpdateJob,
         _ stage: UpdateMemory.Stage,
@@ -110,7 +110,7 @@ import Testing
         let bench = DepotBench(seed: 3, [module])
         let other = DepotBench.image(bytes: 9_000, version: FirmwareVersion(4, 11, 9))
         let night = try bench.nights(update, [schedule]) { [self] _, journal in
-            // The module is back with its old version: the other one's update has failed.
+            // The module is back with its old version: the other rollout's update has failed.
             let time = bench.simulation.time.wallTime
             try await leave(other, .settling, on: module, in: journal, at: time)
         }[0]
@@ -119,7 +119,7 @@ import Testing
         #expect(settled(bench) >= 2, "it was brought to rest first, and after the own update")
     }
 
-    /// D5: after a cut in its settling the module is back with its old version.
+    /// D5: the run was cut while the module settled, and the module is back with its old version.
     @Test func `a module that fell back from its own update is not sent it again`() throws {
         var met = 0
         for cut in 1... {
@@ -141,8 +141,10 @@ import Testing
         #expect(met > 0, "it was cut in its settling")
     }
 
-    /// It was given something newer by somebody else since: one look says that nothing is to be
-    /// sent, and says nothing of whether it is at rest.
+    /// The module was given a newer version by somebody else since then.
+    ///
+    /// One reading of the version shows that nothing is to be sent, but not that the module is at
+    /// rest.
     @Test func `a module that is refused its image is watched to its rest all the same`() throws {
         let module = DepotBench.module(1) { $0.version = FirmwareVersion(4, 13) }
         let bench = DepotBench(seed: 3, [module])
@@ -162,7 +164,7 @@ import Testing
         #expect(nights[0].versions == [FirmwareVersion(4, 13)])
     }
 
-    /// D3: the one after it has more than the last look that a cut settling gets.
+    /// D3: the next run waits a whole deadline, longer than the last look that a cut settling gets.
     @Test func `a settle deadline that passed is followed by a whole one in the next run`() throws {
         let busy = Duration.seconds(330)
         let module = DepotBench.module(1) {
@@ -186,12 +188,12 @@ import Testing
         #expect(nights[1].versions == [image.version])
     }
 
-    /// G1: nobody went to it, so nothing that was done has failed.
+    /// G1: no run worked on the vehicle, so nothing that was done to it has failed.
     @Test func `one that owes an update and is left alone trips no gate`() throws {
         let bench = DepotBench(seed: 3, [DepotBench.module(1)])
         let owed = Mutex(0)
         let nights = try bench.nights(update, [schedule, schedule]) { index, journal in
-            // Cut in its transfer, then inhibited.
+            // The run is cut during its transfer, and then the vehicle is inhibited.
             guard index == 1 else { return try await journal.cut(after: 12) }
             try await journal.cut(after: nil)
             let count = try await journal.debts().count

@@ -11,7 +11,7 @@ import Simulation
 import Synchronization
 import Wire
 
-/// A simulated depot, a journal in memory and a rollout through the production code.
+/// A simulated depot, a journal in memory, and rollouts with the production code.
 final class DepotBench: Sendable {
     let simulation: Simulation
     let plans: [ModulePlan]
@@ -30,7 +30,7 @@ final class DepotBench: Sendable {
 
     var events: [Event] { collected.withLock { $0 } }
 
-    /// What the run awaited, one after the other.
+    /// Everything that the run has waited for, in order.
     var outlooks: [Outlook] { awaited.withLock { $0 } }
 
     func note(_ outlook: Outlook) { awaited.withLock { $0.append(outlook) } }
@@ -39,7 +39,7 @@ final class DepotBench: Sendable {
 
     static let key = [UInt8](repeating: 0x11, count: 20)
 
-    /// A module as most tests want it: number, and what is special about it.
+    /// A module as most tests need it, by its number; `change` sets its special properties.
     static func module(
         _ number: Int,
         _ change: (inout ModulePlan) -> Void = { _ in }
@@ -54,13 +54,13 @@ final class DepotBench: Sendable {
         return plan
     }
 
-    /// An image of so many bytes that a module without a signature check takes.
+    /// An image of this many bytes, for a module that checks no signature.
     static func image(
         bytes: Int,
         version: FirmwareVersion = FirmwareVersion(4, 12),
         type: InitPacket.ImageType = .application
     ) -> UpdateJob {
-        // Others than the version make another image.
+        // Another version has other bytes, and so is another image.
         var random = SplitMix64(seed: UInt64(bytes) ^ UInt64(version.packed ?? 0) << 32)
         let firmware = (0..<bytes).map { _ in UInt8(truncatingIfNeeded: random.next()) }
         let digest = SHA256.digest(of: firmware)
@@ -100,7 +100,7 @@ final class DepotBench: Sendable {
         }
     }
 
-    /// What a run came to, with a look at the modules and the journal behind it.
+    /// The result of a run, with the state of the modules and the journal after it.
     struct Report: Sendable {
         var result: RunResult
         var records: [ExecutionRecord]
@@ -112,7 +112,7 @@ final class DepotBench: Sendable {
         }
     }
 
-    /// Runs the same jobs so many times over the same modules and the same journal.
+    /// Runs the same jobs `times` times with the same modules and the same journal.
     func run(
         _ steps: [JobStep],
         times: Int = 1,
@@ -176,7 +176,7 @@ final class DepotBench: Sendable {
     }
 }
 
-/// A constant of the tests that is right by the look of it.
+/// Unwraps a constant of the tests that is obviously valid.
 private func sure<Value>(_ value: Value?) -> Value {
     guard let value else { preconditionFailure("a constant of the tests is wrong") }
     return value

@@ -133,7 +133,7 @@ import Testing
                 resting.remove(vehicle)
                 _ = dispatch.asks(vehicle, .settling)
             }
-            // Those who ask hold as soon as they are granted.
+            // Vehicles that have asked hold an adapter as soon as it is granted to them.
         }
         #expect(done == 60)
         #expect(dispatch.underWay == 0)

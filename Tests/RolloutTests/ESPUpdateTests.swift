@@ -12,11 +12,11 @@ import SourceTree
 import Testing
 import Wire
 
-/// Updates of family `esp`, on each of the servers that there are.
+/// Updates of family `esp`, with each of its servers.
 @Suite struct ESPUpdateTests {
     private static let target = FirmwareVersion(2, 7, 31)
 
-    /// An application image with so many bytes of content.
+    /// An application image with this many bytes of content.
     private static func image(_ bytes: Int) -> [UInt8] {
         var random = SplitMix64(seed: UInt64(bytes))
         func text(_ text: String, _ length: Int) -> [UInt8] {
@@ -39,11 +39,11 @@ import Wire
         var message: String
         var version: FirmwareVersion?
         var exchanges: Int
-        /// How many of the faults that were set happened.
+        /// How many of the configured faults happened.
         var faults: Int
     }
 
-    /// The family's own, with limits of its own where they are named.
+    /// The family's generic profile, with other limits where they are given.
     private static func profile(_ limits: String?) throws -> Profile {
         let shipped = try #require(FamilyRegistry.profiles.first { $0.name == "esp-generic.yaml" })
         let more = limits.map { "\nlimits: {\($0)}\n" } ?? ""
@@ -142,13 +142,13 @@ import Wire
 
     @Test(arguments: ESPTarget.Server.allCases)
     func `a device may erase as long as its profile says`(server: ESPTarget.Server) throws {
-        // Five pages: 90 seconds, half as long again as is usual with these devices.
+        // Five pages: 90 seconds, one and a half times the usual limit for these devices.
         let runs = try [nil, "first-byte: 200s"].map {
             try run(server, limits: $0) { $0.eraseTime = .seconds(18) }
         }
         #expect(runs[1].counts == [.succeeded: 1], "\(runs[1].message)")
         #expect(runs[1].version == Self.target)
-        // The other one is given up in its erase, again and again.
+        // The other device is given up during its erase, repeatedly.
         #expect(runs[0].counts[.succeeded] == nil, "\(runs[0])")
         #expect(runs[0].version != Self.target)
     }

@@ -3,7 +3,7 @@ import Journal
 import Rollout
 import Testing
 
-/// What a plan says beforehand of the time that it takes.
+/// The estimate of a plan's duration before the run.
 @Suite struct EstimateTests {
     private func id(_ text: String) throws -> VehicleID { try #require(VehicleID(text)) }
 
@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    /// With 20 s of settling and 8 s around it, 28 s of each airtime send nothing.
+    /// With 20 s of settling and 8 s of other work, nothing is sent for 28 s of each airtime.
     private func estimate(_ measures: [Measure]) -> Estimate {
         Estimate(measures, quiet: .seconds(20), gap: .seconds(2))
     }

@@ -4,17 +4,18 @@ import Radio
 import Synchronization
 import Wire
 
-/// A radio that goes wrong at its n-th use: what a host, or the end of our process, does to us.
+/// A radio that fails at its n-th use, as when the host fails or our process ends.
 final class FaultyCentral: Central {
-    /// What happens at the use with the number that was set.
+    /// The event at the configured use.
     enum Fate: Sendable, CaseIterable {
-        /// The adapter is pulled out: all its links are gone, and the one after it is another.
+        /// The adapter is pulled out: all its links are gone, and the next adapter is another one.
         case adapterLost
-        /// The Bluetooth service restarts: links are gone, and it is away for a while.
+        /// The Bluetooth service restarts: links are gone, and the service is away for some
+        /// seconds.
         case serviceRestarts
-        /// Our process is killed, and its links go with it.
+        /// Our process is killed, and its links end with it.
         case killed
-        /// Our process is killed, and the kernel keeps its link until the peer lets go.
+        /// Our process is killed, and the kernel keeps its link until the peer ends it.
         case killedWithLinkUp
 
         var isDeath: Bool { self == .killed || self == .killedWithLinkUp }
@@ -39,33 +40,33 @@ final class FaultyCentral: Central {
     private let time: any Timekeeper
     private let state = Mutex(State())
 
-    /// The second radio takes the first one's place when that is lost.
+    /// The second radio replaces the first one when that is lost.
     init(_ radios: [any Central], time: any Timekeeper) {
         self.radios = radios
         self.time = time
     }
 
-    /// What is to happen, and at which use counted from 1.
+    /// Sets the event, and the use at which it happens, counted from 1.
     func set(_ fate: Fate, at use: Int) {
         state.withLock { ($0.fate, $0.fateAt) = (fate, use) }
     }
 
-    /// Uses of the radio so far.
+    /// The number of uses so far.
     var uses: Int { state.withLock { $0.uses } }
-    /// Bytes sent of images, repeats and init packets included.
+    /// The number of image bytes that were sent, including repeated ones and init packets.
     var imageBytes: Int { state.withLock { $0.imageBytes } }
-    /// How often the host was told to forget the module.
+    /// How often the host was asked to forget the module.
     var forgotten: Int { state.withLock { $0.forgotten } }
-    /// The process is dead: its tasks hang until they are released.
+    /// Whether the process is dead: its tasks hang until they are released.
     var isDead: Bool { state.withLock { $0.isOver && $0.fate.isDeath } }
-    /// Nothing is left that could die: anyone who waits for a death may go.
+    /// Whether nothing is left that could die, so that no task needs to wait for it.
     var isOver: Bool { state.withLock { $0.isEnded } }
     func end() { state.withLock { $0.isEnded = true } }
-    /// The kernel ends the links that a dead process left behind.
+    /// Ends the links of a dead process, as the kernel does.
     func hangUp() async {
         for link in state.withLock({ $0.links }) { await link.disconnect() }
     }
-    /// Lets a dead process's tasks end, after all has been looked at.
+    /// Lets the tasks of a dead process end, after its state was examined.
     func release() {
         let graves = state.withLock { state in
             state.isReleased = true
@@ -79,7 +80,7 @@ final class FaultyCentral: Central {
 
     private var radio: any Central { radios[state.withLock { min($0.adapter, radios.count - 1) }] }
 
-    /// Counts a use and lets fate strike; `linked` uses die with the link they are on.
+    /// Counts a use, and causes the event when its number is reached.
     fileprivate func use(imageBytes: Int = 0) async throws(RadioError) {
         let struck: Fate? = state.withLock { state in
             state.uses += 1
@@ -96,7 +97,7 @@ final class FaultyCentral: Central {
             )
         }
         if isDead, !isReleased {
-            // Not even a cancellation reaches what is dead.
+            // Not even a cancellation reaches a dead process.
             await withCheckedContinuation { continuation in
                 let isLate = state.withLock { state in
                     if !state.isReleased { state.graves.append(continuation) }
@@ -214,7 +215,7 @@ private final class FaultyLink: Link {
     }
 
     func disconnect() async {
-        // A dead process says no goodbye.
+        // A dead process does not end its link.
         if central.isDead { return }
         await link.disconnect()
     }
@@ -230,10 +231,10 @@ private struct FaultySubscription: Subscription {
     }
 }
 
-/// How many bytes of an image there are in what is sent.
+/// Counts the bytes of an image in the packets that are sent.
 private struct ImageMeter {
     private var frames = SMPReassembly()
-    /// Counted of a message that is not whole.
+    /// The bytes that were counted for an incomplete message.
     private var counted = 0
 
     mutating func count(_ bytes: [UInt8], on characteristic: Characteristic) -> Int {
@@ -243,7 +244,8 @@ private struct ImageMeter {
         default: return 0
         }
         guard let frame = frames.take(bytes) else {
-            // As if all of it were image: of what is broken off nobody knows better.
+            // All bytes are counted as image for now: a message that is never completed stays
+            // counted like this.
             counted += bytes.count
             return bytes.count
         }

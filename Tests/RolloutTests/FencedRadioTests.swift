@@ -8,7 +8,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// A right that is over: not one more word goes to the module, wherever its work stands.
+/// After the end of a right, not one more packet goes to the module, at any point of the work.
 @Suite struct FencedRadioTests {
     private struct Seen: Sendable {
         var whole: RadioError?

@@ -8,7 +8,7 @@ import Rollout
 import Simulation
 import Testing
 
-/// Vehicles that people want left alone, before a run and while it is at work on them.
+/// Vehicles that people have inhibited, before a run and while it works on them.
 @Suite struct InhibitTests {
     private let image = DepotBench.image(bytes: 20_000)
 
@@ -21,7 +21,7 @@ import Testing
         )
     }
 
-    /// Has something said in the journal so many seconds from now.
+    /// Runs `body` in the journal this many seconds from now.
     private func say(
         after seconds: Int,
         in bench: DepotBench,
@@ -57,7 +57,7 @@ import Testing
         #expect(kinds == ["ended v2 deferred", "begun v1", "ended v1 succeeded"])
     }
 
-    /// S4: nothing but this look stands before an update, for its intent is that of a debt.
+    /// S4: this check is the only one before an update, because its intent is recorded as a debt.
     @Test func `an update is not begun on a vehicle that was inhibited in the step before`() throws
     {
         let bench = DepotBench(seed: 3, [DepotBench.module(1)])
@@ -77,7 +77,7 @@ import Testing
         #expect(night.records.first?.acted == false)
     }
 
-    /// G4: both owe a step of `always`, so not to be reached is a failure that counts.
+    /// G4: both vehicles owe a step of `always`, so being unreachable is a failure that counts.
     @Test func `of those given up together nobody is after the one who trips the gate`() throws {
         let bench = DepotBench(
             seed: 3,
@@ -96,11 +96,11 @@ import Testing
             [schedule],
             always: [lights("disabled")]
         ) { _, journal in
-            // One after the other is left alone in its wait: it owes a step then, and counts not.
+            // Each vehicle is inhibited during its wait: it then owes a step, and is not counted.
             let (one, two) = (inhibit("v1", "", in: bench), inhibit("v2", "", in: bench))
             say(after: 60, in: bench, journal) { try $0.inhibit(one) }
             say(after: 200, in: bench, journal) { try $0.inhibit(two) }
-            // Both are to be taken again, and are gone.
+            // Both vehicles are to be tried again, and are gone.
             say(after: 400, in: bench, journal) { journal in
                 for vehicle in [first, second] { _ = try journal.uninhibit(vehicle) }
                 let again = try journal.retry(

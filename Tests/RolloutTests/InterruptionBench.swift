@@ -12,9 +12,9 @@ import Sessions
 import Simulation
 import Synchronization
 
-/// One module, one update, and one thing that goes wrong; then whatever run it takes to finish.
+/// One module, one update and one interruption; then as many runs as it takes to finish.
 struct InterruptionBench: Sendable {
-    /// Whose update it is.
+    /// The module that is updated.
     enum Subject: Sendable {
         case comodule(ModulePlan)
         case mcumgr(SMPModulePlan)
@@ -22,39 +22,41 @@ struct InterruptionBench: Sendable {
 
     var subject: Subject
     var image: UpdateJob
-    /// Modules of others, which wait in their bootloaders all the time.
+    /// Modules of other owners, which are in their bootloaders all the time.
     var neighbours: [ModulePlan] = []
-    /// What happens to our side, and at which use of the radio.
+    /// The event on our side, and the use of the radio at which it happens.
     var fate: (kind: FaultyCentral.Fate, at: Int)?
     var seed: UInt64 = 3
 
-    /// What all runs together came to.
+    /// The result of all runs together.
     struct Report: Sendable {
         var outcomes: [Outcome] = []
         var record: ExecutionRecord?
         var openIntents = 0
         var version = FirmwareVersion(0, 0)
         var isInBootloader = false
-        /// Bytes of images that neighbours were given.
+        /// Image bytes that were sent to the neighbours.
         var strayBytes = 0
-        /// The journal held that it stands in its bootloader, or may, when the first run was over.
+        /// Whether the journal recorded, after the first run, that the module was or might be in
+        /// its bootloader.
         var wasInBootloader = false
-        /// It did.
+        /// Whether the module was in its bootloader then.
         var stoodInBootloader = false
-        /// It keeps what runs over its next restart.
+        /// Whether the module keeps its image after its next restart.
         var isConfirmed = true
-        /// Exchanges that the module saw.
+        /// The number of exchanges on the module's side.
         var exchanges = 0
-        /// Uses of the radio in the first run.
+        /// The number of uses of the radio in the first run.
         var uses = 0
-        /// Sent in all runs, repeats and init packets included.
+        /// Bytes that were sent in all runs, including repeated ones and init packets.
         var imageBytes = 0
-        /// How often the host was told in the first run to forget the module.
+        /// How often the host was asked in the first run to forget the module.
         var forgotten = 0
         var message: String { record?.end?.message ?? "no end" }
     }
 
-    /// Runs until there is a verdict: again after a death, or when a run ends without one.
+    /// Runs until there is a verdict: a further time after a death, or after a run without a
+    /// verdict.
     func run() throws -> Report {
         let simulation = Simulation(seed: seed)
         let outcome = try simulation.run { () async -> Result<Report, any Error> in
@@ -89,7 +91,7 @@ struct InterruptionBench: Sendable {
         try await withThrowingTaskGroup(of: RunResult?.self) { group in
             group.addTask { try await run(over: first, journal, stop, in: simulation) }
             group.addTask {
-                // Wakes when the first run is dead; ends at once when it is through.
+                // Ends when the first run is dead, or when it has finished.
                 while !first.isDead, !first.isOver {
                     await simulation.time.sleep(for: .milliseconds(100), "the first run's end")
                 }
@@ -133,7 +135,7 @@ struct InterruptionBench: Sendable {
         return report
     }
 
-    /// What the module itself would say.
+    /// Reads the result from the module itself.
     private func look(at simulation: Simulation, _ report: inout Report) async {
         let found = await simulation.air.arrange { world -> Report in
             var found = Report()
@@ -204,21 +206,21 @@ struct InterruptionBench: Sendable {
         }
     }
 
-    /// Short, for there are many runs: what is at rest here is at rest.
+    /// Short times, because there are many runs, and these modules come to rest quickly.
     private static let settle = SettleRules(
         quiet: .seconds(2),
         wrongVersionGrace: .seconds(4),
         poll: .seconds(2)
     )
 
-    /// A constant of the tests that is right by the look of it.
+    /// The value of a test's constant that must exist: traps.
     private static func none<Value>() -> Value {
         preconditionFailure("a constant of the tests is wrong")
     }
 }
 
 extension InterruptionBench {
-    /// A Comodule module and an image of three objects.
+    /// A bench with a Comodule module and an image of three objects.
     static var dfu: InterruptionBench {
         InterruptionBench(
             subject: .comodule(DepotBench.module(1)),
@@ -234,7 +236,7 @@ extension InterruptionBench {
         set { subject = .comodule(newValue) }
     }
 
-    /// An `mcumgr` module, and an image of a dozen messages.
+    /// A bench with an `mcumgr` module and an image of a dozen messages.
     static func smp(_ change: (inout SMPModulePlan) -> Void = { _ in }) throws -> Self {
         var plan = SMPModulePlan(serial: Serial("ym-0001") ?? none())
         plan.link.mtu = 131

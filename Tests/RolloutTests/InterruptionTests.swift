@@ -6,9 +6,9 @@ import Rollout
 import Simulation
 import Testing
 
-/// One interruption in each run, at every place there is: the end is always the right one.
+/// One interruption in each run, at every possible place: the result is always right.
 @Suite struct InterruptionTests {
-    /// What a check allows to be sent twice: one object, and the init packet with each link.
+    /// The bytes that may be sent twice: one object, and the init packet for each link.
     private static let again = 4_096 + 2 * 200
 
     @Test(arguments: ModulePlan.Break.allCases, [true, false])
@@ -29,11 +29,11 @@ import Testing
         }
     }
 
-    /// With one address for both, BlueZ shows in the bootloader what it remembers of the application.
+    /// When both have one address, BlueZ shows old data of the application for the bootloader.
     @Test func `the host forgets the module after each link, and when it is done`() throws {
         let report = try InterruptionBench.dfu.run()
         #expect(report.outcomes == [.succeeded])
-        // The application, its bootloader, and the new application.
+        // After the links to the application, to its bootloader, and to the new application.
         #expect(report.forgotten == 3)
     }
 
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// A bootloader that takes no name is found again by its place, which the journal keeps.
+    /// A bootloader without a name is found again by its place, which the journal keeps.
     @Test(arguments: [true, false])
     func `a bootloader without a name is finished by the next run, and no other one`(
         isBonded: Bool
@@ -77,7 +77,7 @@ import Testing
         #expect(inBetween > 50)
     }
 
-    /// Most bootloaders keep nothing over a restart: then all is sent again, and arrives.
+    /// Most bootloaders keep nothing over a restart: then everything is sent again, and arrives.
     @Test func `a restart that costs the progress ends well wherever it happens`() throws {
         var bench = InterruptionBench.dfu
         bench.comodule.keepsProgress = false
@@ -99,18 +99,18 @@ import Testing
     }
 }
 
-/// The same over SMP, with modules of several makes.
+/// Interruptions over SMP, with several kinds of modules.
 @Suite struct SMPInterruptionTests {
-    /// What a module is like where it matters to an interruption.
+    /// The properties of a module that matter for an interruption.
     enum Make: String, CaseIterable, Sendable {
-        /// Version 2 of the protocol, and what has come is known until the module restarts.
+        /// Version 2 of the protocol; the module keeps received bytes until it restarts.
         case current = "version 2"
         case old = "version 1"
-        /// What has come outlives a restart.
+        /// The module keeps received bytes over a restart.
         case recalling = "recalls uploads forever"
-        /// Each link begins again.
+        /// Each link begins the upload from the start.
         case forgetful = "recalls no upload"
-        /// The slot is erased before the first answer, for longer than the link lasts.
+        /// The slot is erased before the first answer, which takes longer than the link lasts.
         case stalling = "erases first"
 
         func bench() throws -> InterruptionBench {
@@ -127,7 +127,7 @@ import Testing
             }
         }
 
-        /// Whether the module still knows what it had after this.
+        /// Whether the module still has the received bytes after this break.
         func recalls(after kind: ModulePlan.Break) -> Bool {
             switch self {
             case .recalling: true
@@ -137,10 +137,11 @@ import Testing
         }
     }
 
-    /// As many messages as may be on their way: the module's four buffers but one.
+    /// The bytes that may be in flight: all of the module's four buffers but one.
     private static let window = 3 * 256 - 30
 
-    /// To what a module remembers, silence is a lost link that takes longer.
+    /// Silence is only a lost link that takes longer when the kind of break does not affect the
+    /// module's memory.
     private static let breaks = Make.allCases.flatMap { make in
         ModulePlan.Break.allCases.compactMap { kind in
             let isTold = kind != .silence || (make != .recalling && make != .forgetful)
@@ -164,7 +165,8 @@ import Testing
                 let what = "\(kind) at write \(number), \(isTaken ? "taken" : "lost")"
                 let report = try bench.run()
                 if report.outcomes == [.rolledBack], kind == .restart {
-                    // On trial a restart is the way back: that is what has to be said then.
+                    // During the trial, a restart makes the module return to its old image: this
+                    // must be reported.
                     onTrial.append(number)
                     report.isAtRest(with: FirmwareVersion(1, 0), what)
                     #expect(report.record?.end?.failure == .rolledBack)
@@ -173,7 +175,8 @@ import Testing
                 }
             }
         }
-        // From the restart into the image to its confirmation, which is near the end, and no gaps.
+        // The trial lasts from the restart into the image to its confirmation, which is near the
+        // end, without gaps.
         let trial = Set(onTrial).sorted()
         #expect(trial.isEmpty == (kind != .restart))
         #expect(zip(trial, trial.dropFirst()).allSatisfy { $1 == $0 + 1 }, "\(trial)")
@@ -209,14 +212,14 @@ import Testing
 }
 
 extension InterruptionBench.Report {
-    /// The module runs the image for good, and the journal says so and nothing else.
+    /// The module runs the image permanently, and the journal records exactly that.
     fileprivate func isRight(_ wanted: FirmwareVersion, _ what: String) {
         let isProven = outcomes == [.succeeded] || outcomes == [.alreadyCurrent]
         #expect(isProven, "\(what): \(outcomes), \(message)")
         isAtRest(with: wanted, what)
     }
 
-    /// Whatever it runs, it runs for good, and nothing is left open.
+    /// The module runs its image permanently, and nothing is left open.
     fileprivate func isAtRest(with wanted: FirmwareVersion, _ what: String) {
         #expect(version == wanted, "\(what)")
         #expect(isConfirmed, "\(what): it is on trial")

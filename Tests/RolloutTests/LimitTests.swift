@@ -7,12 +7,12 @@ import Rollout
 import Simulation
 import Testing
 
-/// What keeps one vehicle from taking a whole night, and who is taken again.
+/// The limits that keep one vehicle from taking a whole night, and the vehicles that `retry` takes.
 @Suite struct LimitTests {
     private let image = DepotBench.image(bytes: 20_000)
     private var update: [JobStep] { [.update(image)] }
 
-    /// It restarts at the same byte again and again, and forgets what it had.
+    /// A module that restarts at the same byte each time, and forgets what it has received.
     private var hopeless: ModulePlan {
         DepotBench.module(1) {
             $0.keepsProgress = false
@@ -33,7 +33,7 @@ import Testing
         #expect(record.end?.failure == .transient)
         #expect(record.end?.message.contains("without a byte more") == true, "\(record)")
         #expect(record.inBootloader)
-        // The first break had brought something.
+        // The transfer before the first break had made progress.
         #expect(record.interruptions == limit + 1)
     }
 
@@ -87,7 +87,8 @@ import Testing
 
     // MARK: The verb
 
-    /// What the verb does: verdicts are taken away in its own transaction, and the run is told whose.
+    /// What `retry` does: it removes verdicts in its own transaction, and names the vehicles to the
+    /// run.
     private static func retry(
         _ named: [VehicleID],
         in journal: isolated Journal,

@@ -52,7 +52,7 @@ import Testing
         let report = try bench.run(
             [.read(["state_of_charge"]), .wait(.seconds(300)), .read(["state_of_charge"])]
         ) { _ in
-            // Two absences, each of them shorter than the patience.
+            // Two absences, each shorter than the patience.
             for (second, isOn) in [(0, false), (100, true), (350, false), (450, true)] {
                 time.schedule(at: time.now.advanced(by: .seconds(second))) {
                     air.assumeIsolated { $0.setPower("hci0", on: isOn) }

@@ -10,7 +10,7 @@ import Sessions
 import Simulation
 import Testing
 
-/// Packages made by the maker's own tool, from the file to the module that runs them.
+/// Packages made by the vendor's tool, from the file to the module that runs them.
 @Suite struct PackageTests {
     private static func package(_ name: String) throws -> DFUPackage {
         let here = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
@@ -74,7 +74,7 @@ import Testing
         )
     }
 
-    /// Whether a bootloader with the signer's public key runs what it is sent.
+    /// Whether a bootloader with the signer's public key accepts and runs this image.
     private func isTaken(_ initPacket: [UInt8], _ firmware: [UInt8]) throws -> Bool {
         var rules = SecureDFUTarget<VolatileMemory>.Rules()
         rules.key = try Self.key()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    /// The digest in the manifest stops them all; this is what stands behind it.
+    /// The digest in the manifest rejects all of them; this tests the checks behind it.
     @Test func `no flipped bit of a package file gets to a module`() throws {
         let here = #filePath.split(separator: "/").dropLast(2).joined(separator: "/")
         let whole = try Self.bytes(of: "/\(here)/ImagesTests/Fixtures/signed.zip")
@@ -135,7 +135,8 @@ import Testing
                 refused += 1
                 continue
             }
-            // Times and the like in the archive's own tables: what is sent is what it was.
+            // Changed times and similar data in the archive's own tables: the bytes to send are
+            // unchanged.
             #expect(found.parts == parts, "bit \(bit)")
         }
         #expect(refused > whole.count * 8 * 8 / 10, "\(refused) of \(whole.count * 8)")

@@ -8,7 +8,7 @@ import Rollout
 import Simulation
 import Testing
 
-/// What must hold before anything is done: of the module, of its signal, of the fleet list.
+/// Preconditions on the module, on its signal, and on labels of the fleet list.
 @Suite struct PreconditionTests {
     private let image = DepotBench.image(bytes: 20_000)
     private var update: JobStep { .update(image) }
@@ -114,7 +114,8 @@ import Testing
         value: String?,
         outcome: Outcome
     ) throws {
-        // Who is ruled out is away as well: it is not waited for.
+        // A vehicle that is ruled out is away as well, which shows that the run does not wait for
+        // it.
         let module = DepotBench.module(1) { if outcome == .skipped { $0.signal = nil } }
         let bench = DepotBench(seed: 5, [module])
         let report = try bench.run([
@@ -150,7 +151,7 @@ import Testing
         #expect(report.record(1)?.attempt == 1)
     }
 
-    /// Bench whose module changes after so many seconds.
+    /// A bench whose module changes after this many seconds.
     private func bench(
         after seconds: Int,
         _ change: @escaping @Sendable (ComoduleModule) -> Void

@@ -12,7 +12,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// How fast the protocols go that acknowledge as they go, against what each leaves room for.
+/// The speed of protocols that acknowledge while they send, compared with each one's bound.
 @Suite struct ProtocolRateTests {
     struct Case: Sendable, CustomTestStringConvertible {
         enum Kind: String, CaseIterable, Sendable {
@@ -36,11 +36,11 @@ import Testing
 
         var bytes: Int { kind == .legacy ? 40_000 : 200_000 }
 
-        /// Image bytes a second.
+        /// The bound in image bytes per second.
         ///
-        /// What was sent in one connection event is answered in the next, and what follows goes in
-        /// the one after it: sectors of 4 KiB and receipts of ten packets wait for their answer, and
-        /// so does each write request.
+        /// Packets of one connection event are answered in the next, and the following packets go
+        /// in the event after it: sectors of 4 KiB and receipts of ten packets wait for their
+        /// answer, and so does each write request.
         var bound: Double {
             let link = parameters
             let bytes: Int
@@ -82,7 +82,7 @@ import Testing
         #expect(rate >= 0.95 * one.bound, "\(Int(rate)) of \(Int(one.bound)) bytes a second")
     }
 
-    /// The table of the benchmarks: with `YARDMASTER_PROTOCOL_RATES` naming the file to write.
+    /// The table of the benchmarks, written to the file that `YARDMASTER_PROTOCOL_RATES` names.
     @Test(.enabled(if: file != nil, "needs YARDMASTER_PROTOCOL_RATES"))
     func `the rates are written down`() throws {
         var rows = [
@@ -129,7 +129,7 @@ import Testing
         )
     }
 
-    /// Image bytes a second on one link, from the first acknowledgement to the last.
+    /// Image bytes per second on one link, from the first acknowledgement to the last.
     private func measure(_ one: Case) throws -> Double {
         let simulation = Simulation(seed: 1)
         let serial = try #require(Serial("tag-0001"))
@@ -195,7 +195,7 @@ import Testing
             } catch { return .failure(error) }
         }
         try result.get()
-        // Whatever comes after the image has gone over once is no matter here.
+        // Only the first transfer of the image is measured.
         let list = marks.withLock { $0 }
         let first = try #require(list.first { $0.1 > 0 })
         let last = try #require(list.first { $0.1 == one.bytes })

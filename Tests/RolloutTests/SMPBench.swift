@@ -15,12 +15,12 @@ import Simulation
 import Synchronization
 import Testing
 
-/// One module of family `mcumgr` on simulated air, and updates of it as a rollout makes them.
+/// One module of family `mcumgr` in simulated air, updated by rollouts.
 struct SMPBench: Sendable {
     var plan: SMPModulePlan
     var seed: UInt64 = 1
     var imageCapacity = 1 << 20
-    /// What the module must report before it keeps an image; it has no properties at all.
+    /// The properties that the module must report before an image is confirmed; it has none at all.
     var healthy: [PropertyTest] = []
 
     init() throws {
@@ -31,7 +31,7 @@ struct SMPBench: Sendable {
         plan.activationTime = .seconds(4)
     }
 
-    /// What came of it, by both sides' words.
+    /// The result according to the verdict and to the module.
     struct Result: Sendable {
         var verdict: Verdict?
         var running: [SMPServerFacts.Content]
@@ -46,12 +46,12 @@ struct SMPBench: Sendable {
         var interruptions: Int { verdict?.interruptions ?? -1 }
     }
 
-    /// The images of the module, the main one first.
+    /// Updates the images of the module, the main one first.
     func update(_ files: [MCUbootFile]) throws -> Result {
         try updates([job(files.map { [(nil, $0)] })])[0]
     }
 
-    /// An order: each image with one file, or one a slot.
+    /// An update with one file for each image, or one for each slot.
     func job(
         _ images: [[(slot: Int?, file: MCUbootFile)]],
         allowsDowngrade: Bool = false
@@ -79,7 +79,7 @@ struct SMPBench: Sendable {
         )
     }
 
-    /// Several rollouts, one after the other, over the same module and journal.
+    /// Runs several rollouts, one after the other, with the same module and journal.
     func updates(_ jobs: [UpdateJob]) throws -> [Result] {
         let simulation = Simulation(seed: seed)
         let results = try simulation.run { () async -> Swift.Result<[Result], any Error> in
@@ -145,7 +145,7 @@ struct SMPBench: Sendable {
         return results
     }
 
-    /// Images that imgtool made.
+    /// An image made by imgtool.
     static func fixture(_ name: String) throws -> [UInt8] {
         let url = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "../SMPTests/Fixtures").appending(path: name)

@@ -11,7 +11,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// What an upload over SMP costs our process, with a module at the other end that answers at once.
+/// The processor time of an upload over SMP, with a module that answers immediately.
 @Suite struct SMPCostTests {
     @Test(arguments: [(244, 384), (495, 2_475)])
     func `an upload takes little of the processor`(length: Int, bufferSize: Int) throws {
@@ -50,7 +50,7 @@ import Testing
         }
         #expect(try end.get() == .finished(linkHolds: true))
         let perMebibyte = seconds / Double(file.bytes.count) * Double(1 << 20)
-        // Without optimisation the figure says little: it is held to one that shows a slip only.
+        // Without optimisation the figure means little, so the limit shows only a gross mistake.
         #if DEBUG
         let limit = 5.0
         #else
@@ -60,7 +60,7 @@ import Testing
         print("SMP, messages of \(bufferSize): \(perMebibyte) s of processor for each MiB")
     }
 
-    /// Of this thread, on which a simulation runs as a whole.
+    /// The processor time of this thread, on which the whole simulation runs.
     fileprivate static var processorSeconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -68,13 +68,13 @@ import Testing
     }
 }
 
-/// A link without air, straight into a module.
+/// A link without air, directly to a module.
 private final class ShortSMPLink: Link {
     private struct State {
         var server: SMPServer<VolatileMemory>
         var reassembly = SMPReassembly()
         var heard: [[UInt8]] = []
-        /// What the module itself took of the processor.
+        /// The processor time of the module itself.
         var device = 0.0
     }
 

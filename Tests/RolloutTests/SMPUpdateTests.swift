@@ -11,7 +11,7 @@ import Sessions
 import Simulation
 import Testing
 
-/// Whole updates of a simulated module over simulated air, as a rollout makes them.
+/// Whole updates of a simulated module over simulated air, made by rollouts.
 @Suite struct SMPUpdateTests {
     private func sample(
         size: Int,
@@ -123,7 +123,7 @@ import Testing
         let file = try sample(size: 40_000)
         let result = try bench.update([file])
         if case .corrupted = kind, times == 2 {
-            // Damaged once more when it was sent again: the bootloader has the last word.
+            // The image was damaged again in the second transfer: the bootloader decides.
             #expect(result.failure == .wrongVersion)
             #expect(result.running[0].version == FirmwareVersion(1, 0))
             return
@@ -209,7 +209,7 @@ import Testing
         #expect(result.dropped == 0)
     }
 
-    // MARK: What is not kept
+    // MARK: Images that are not kept
 
     @Test func `an image that is not confirmed in time is distinguished from one that is refused`()
         throws
@@ -432,7 +432,7 @@ import Testing
         #expect(result.message.contains("refused"), "\(result.message)")
     }
 
-    /// As by a fault of our own: what stands before the radio has let it through.
+    /// As after a fault of this program: the checks before the radio have passed the file.
     @Test(arguments: [nil, "public-key.der"])
     func `a damaged file that gets as far as the radio is not a success`(key: String?) throws {
         let name = key == nil ? "tiny.img" : "signed.img"

@@ -9,7 +9,7 @@ import Sessions
 import Simulation
 import Synchronization
 
-/// A run of a depot bench with a schedule, over as many adapters as are asked for.
+/// Runs of a depot bench with a schedule, over any number of adapters.
 extension DepotBench {
     struct Night: Sendable {
         var result: RunResult
@@ -19,7 +19,7 @@ extension DepotBench {
         var rollout: RolloutRecord?
     }
 
-    /// Runs over the same modules and the same journal once for each schedule.
+    /// Runs with the same modules and the same journal, once for each schedule.
     func nights(
         _ steps: [JobStep],
         _ schedules: [Schedule],
@@ -55,7 +55,7 @@ extension DepotBench {
                             )
                         )
                     } catch let error as JournalError where error.kind == .disk {
-                        // The power was cut; what the journal has by then is what counts.
+                        // The power was cut; only what the journal has on disk counts.
                     }
                 }
                 return .success(nights)
@@ -123,7 +123,7 @@ extension DepotBench {
         return RolloutRules(settle: settle)
     }
 
-    /// A schedule that keeps a record of the rollout.
+    /// A schedule with a plan, so that the journal records the rollout.
     static func schedule(
         _ waves: [[Int]],
         _ change: (inout Schedule) -> Void = { _ in }

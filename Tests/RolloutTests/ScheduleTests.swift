@@ -111,7 +111,7 @@ import Wire
             }
             time.schedule(at: time.now.advanced(by: .seconds(7_200))) { bench.stop.request() }
         }[0]
-        // The one that was in the middle of its image has a debt.
+        // The module that was in the middle of its image has a debt.
         #expect(night.result.counts == [.deferred: 2, .failed: 1])
         for record in night.records {
             let end = try #require(record.end, "\(record.vehicle) has no verdict")
@@ -280,7 +280,7 @@ import Wire
         let bench = bench(6)
         let time = bench.simulation.time
         let night = try bench.nights(update, [DepotBench.schedule([Array(0..<6)])]) { _, journal in
-            // Left before the first look at the journal, found at a later one.
+            // The request is made after the first look at the journal, and found at a later one.
             let later = time.wallTime.advanced(by: .seconds(20))
             time.schedule(at: time.now.advanced(by: .seconds(20))) {
                 journal.assumeIsolated {
@@ -377,7 +377,7 @@ import Wire
         #expect(isBegun == (close != .finish), "\(nights[0].records.map(\.state))")
         #expect(nights[1].result.ending == .complete)
         #expect(nights[1].versions.allSatisfy { $0 == image.version })
-        // What a module had is not sent from the beginning again.
+        // Bytes that a module already has are not sent again.
         let resumed = bench.events.contains { event in
             if case .progress(_, let progress) = event.body { return progress.resumedFrom > .zero }
             return false
@@ -423,7 +423,7 @@ import Wire
         )
         #expect(ends["window"] == [.seconds(3_600)])
         #expect(ends["work"]?.allSatisfy { $0 == .seconds(7_200) } == true)
-        // It was said once: the time does not move away while somebody looks at it.
+        // It is reported once: the end time does not move while a person watches.
         #expect(ends["soak 1"]?.count == 1)
         let searches = ends["search 1"] ?? []
         #expect(searches.count == 2, "\(searches)")
@@ -488,7 +488,7 @@ import Wire
     }
 }
 
-/// The adapters of simulated air that are there at the moment.
+/// The adapters that are currently in simulated air.
 private struct AirRoster: AdapterRoster {
     let air: Air
     let names: [String]

@@ -6,7 +6,7 @@ import Rollout
 import Simulation
 import Testing
 
-/// How fast an image goes over, against what link and protocol leave room for.
+/// The speed of an image's transfer, compared with the bound of link and protocol.
 @Suite struct TransferRateTests {
     struct Link: Sendable, CustomTestStringConvertible {
         let interval: Duration
@@ -27,7 +27,7 @@ import Testing
         #expect(reached <= module.link.ceiling(payload: payload), "faster than the air")
     }
 
-    /// The table of the benchmarks: with `YARDMASTER_DFU_RATES` naming the file to write.
+    /// The table of the benchmarks, written to the file that `YARDMASTER_DFU_RATES` names.
     @Test(.enabled(if: file != nil, "needs YARDMASTER_DFU_RATES"))
     func `the rates are written down`() throws {
         var rows = [
@@ -45,7 +45,7 @@ import Testing
 
     private static let file = ProcessInfo.processInfo.environment["YARDMASTER_DFU_RATES"]
 
-    /// Image bytes a second of a whole update, as its last progress tells them.
+    /// Image bytes per second of a whole update, from its last progress.
     private func measure(_ link: Link) throws -> (Double, ModulePlan) {
         let module = DepotBench.module(1) {
             $0.link.interval = link.interval
@@ -62,8 +62,10 @@ import Testing
         return (try #require(rate), module)
     }
 
-    /// Each page of 4 KiB takes its packets and three questions, which are create, checksum and
-    /// execute: a question goes in one connection event, its answer comes in the next.
+    /// The bound in bytes per second.
+    ///
+    /// Each page of 4 KiB takes its packets and three requests: create, checksum and execute. A
+    /// request goes in one connection event, and its answer arrives in the next.
     static func bound(_ link: LinkParameters) -> Double {
         let payload = max(4, min(link.mtu - 3, 512) / 4 * 4)
         let packets = (4_096 + payload - 1) / payload

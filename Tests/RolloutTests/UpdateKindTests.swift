@@ -8,7 +8,7 @@ import Rollout
 import Simulation
 import Testing
 
-/// Every kind of update that a Comodule module takes, and every way in which one goes wrong.
+/// Every kind of update of a Comodule module, and every fault of each.
 @Suite struct UpdateKindTests {
     private func update(
         _ part: ModulePart = .secondary,
@@ -48,7 +48,8 @@ import Testing
         let isOwn = part == .secondary
         #expect(report.versions == [isOwn ? FirmwareVersion(4, 12) : FirmwareVersion(4, 11, 3)])
         if part.isHandedOver {
-            // The module works for a minute and a half after its restart, and that is no end.
+            // The module still works for a minute and a half after its restart, before it comes to
+            // rest.
             #expect(bench.took > .seconds(90))
         }
     }
@@ -159,7 +160,8 @@ import Testing
     func `a module that goes back to its old version is rolled back`(after: Duration) throws {
         let module = DepotBench.module(1) { $0.faults = [.init(.revert(after: after))] }
         let report = try DepotBench(seed: 5, [module]).run([.update(update())])
-        // Gone before anybody could look is no proof that the new one ever ran.
+        // When the module reverts before its version was read, there is no proof that the new one
+        // ever ran.
         let seen = after > .seconds(2)
         #expect(report.result.counts == [seen ? .rolledBack : .failed: 1])
         #expect(report.record(1)?.end?.failure == (seen ? .rolledBack : .wrongVersion))
@@ -213,13 +215,13 @@ extension DepotBench.Report {
 }
 
 extension DepotBench {
-    /// From the first event to the last.
+    /// The time from the first event to the last.
     fileprivate var took: Duration {
         guard let first = events.first, let last = events.last else { return .zero }
         return .milliseconds(last.time.milliseconds - first.time.milliseconds)
     }
 
-    /// Image bytes that a vehicle's verdict tells of.
+    /// The number of image bytes in a vehicle's verdict.
     fileprivate func sent(by number: Int) -> Int {
         for event in events {
             if case .vehicleEnded(let vehicle, let verdict) = event.body,

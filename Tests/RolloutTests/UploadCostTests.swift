@@ -10,7 +10,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// What an upload costs our process, with a bootloader at the other end that answers at once.
+/// The processor time of an upload, with a bootloader that answers immediately.
 @Suite struct UploadCostTests {
     @Test func `an upload takes little of the processor`() throws {
         let size = 2 << 20
@@ -47,7 +47,7 @@ import Testing
         #expect(try end.get() == .finished(linkHolds: false))
         #expect(link.isRunning)
         let perMebibyte = seconds / Double(size) * Double(1 << 20)
-        // Without optimisation the figure says little: it is held to one that shows a slip only.
+        // Without optimisation the figure means little, so the limit shows only a gross mistake.
         #if DEBUG
         let limit = 5.0
         #else
@@ -57,7 +57,7 @@ import Testing
         print("Secure DFU: \(perMebibyte) s of processor for each MiB")
     }
 
-    /// Of this thread, on which a simulation runs as a whole.
+    /// The processor time of this thread, on which the whole simulation runs.
     private static var processorSeconds: Double {
         var time = timespec()
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
@@ -65,7 +65,7 @@ import Testing
     }
 }
 
-/// A link without air, straight into a bootloader.
+/// A link without air, directly to a bootloader.
 private final class ShortLink: Link {
     private struct State {
         var target: SecureDFUTarget<VolatileMemory>

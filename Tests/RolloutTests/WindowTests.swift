@@ -29,7 +29,7 @@ import Wire
 
     @Test(
         arguments: [
-            // A night of winter, and both nights in which the clocks of Tallinn are changed.
+            // A night in winter, and both nights in which the clocks in Tallinn are changed.
             ("2026-01-15T22:59:59", nil as String?, "2026-01-15T23:00:00" as String?),
             ("2026-01-15T23:00:00", "2026-01-16T03:00:00", nil),
             ("2026-01-16T02:59:59", "2026-01-16T03:00:00", nil),
@@ -52,7 +52,7 @@ import Wire
     }
 
     @Test func `a time that is left out or comes twice opens once`() throws {
-        // 03:30 does not exist in Tallinn on 29 March and comes twice on 25 October.
+        // 03:30 does not exist in Tallinn on 29 March, and occurs twice on 25 October.
         let window = try window("03:30", .seconds(600), "Europe/Tallinn")
         #expect(
             try window.state(at: at("2026-03-29T01:35:00"))
@@ -156,11 +156,11 @@ import Wire
     @Test func `a clock that jumps by an hour moves the window and nothing else`() throws {
         var ahead = try scheduler(.finish)
         _ = ahead.step(at: moment(0), wall: try at("2026-05-01T01:10:00"))
-        // One hour ahead: the window is over, what is under way is finished.
+        // One hour forward: the window is over, and the vehicle in work is finished.
         _ = ahead.step(at: moment(1), wall: try at("2026-05-01T02:10:01"))
         #expect(ahead.ending != nil)
         #expect(ahead.dispatch.underWay == 1)
-        // One hour back: it is closed again, and what was decided stays decided.
+        // One hour back: the window is closed, and this decision stays.
         var back = try scheduler(.finish)
         _ = back.step(at: moment(0), wall: try at("2026-05-01T01:10:00"))
         _ = back.step(at: moment(1), wall: try at("2026-05-01T00:10:01"))
