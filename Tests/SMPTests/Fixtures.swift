@@ -1,6 +1,6 @@
 import Foundation
 
-/// Images that imgtool made.
+/// The bytes of a fixture, such as an image made by imgtool.
 func fixture(_ name: String) throws -> [UInt8] {
     let url = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "Fixtures").appending(path: name)

@@ -4,7 +4,7 @@ import Protocols
 import Simulation
 import Testing
 
-/// One flipped bit is found out before the radio, or by the target: never is it a success.
+/// A flipped bit is detected before the radio, or by the target: it never counts as a success.
 @Suite struct FlippedBitTests {
     @Test(arguments: [
         "tiny.img", "sha512.img", "padded.img", "confirmed.img", "compressed.img",

@@ -3,7 +3,7 @@ import Images
 import Protocols
 import Testing
 
-/// What is told of image files.
+/// The report about image files.
 @Suite struct InspectTests {
     @Test func `a package of the SDK is taken apart`() throws {
         guard case .ncs(let package) = try InspectedImage(fixture("dfu_application.zip")) else {
@@ -32,7 +32,7 @@ import Testing
             var bytes = whole
             bytes[bit / 8] ^= 1 << (bit % 8)
             guard let other = try? NCSPackage(zip: bytes) else { continue }
-            // A time stamp or a comment may differ; what goes to the module may not.
+            // A time stamp or a comment may differ; the bytes for the module may not.
             let isSame =
                 zip(sent, other.parts).allSatisfy { $0.2 == $1.file.bytes }
                 && other.parts.count == sent.count
@@ -71,7 +71,7 @@ import Testing
         #expect(!file.isChecked)
         #expect(file.image.version == FirmwareVersion(1, 2, 4))
         #expect(file.warnings.contains { $0.contains("it is encrypted") })
-        // The mark alone does not make one: the key has to be there too.
+        // The flag alone does not make an encrypted image: it must contain the key, too.
         var bytes = try fixture("large.img")
         bytes[16] |= 0x04
         #expect(throws: MCUbootFileError.wrongHash(.sha256)) { try MCUbootFile(bytes) }

@@ -8,10 +8,10 @@ import Synchronization
 import Testing
 import Wire
 
-/// Other people's SMP: the packages `smp` and `smpclient` of PyPI.
+/// SMP by other authors: the packages `smp` and `smpclient` of PyPI.
 ///
-/// What `smp` makes is committed as data. With a Python that has both packages, which
-/// `YARDMASTER_SMP_PYTHON` names, they also meet this code live.
+/// Messages made by `smp` are committed as data. With a Python that has both packages, which
+/// `YARDMASTER_SMP_PYTHON` names, they also communicate with this code.
 @Suite struct SMPPeerTests {
     private static let python = ProcessInfo.processInfo.environment["YARDMASTER_SMP_PYTHON"]
 
@@ -161,7 +161,7 @@ import Wire
     }
 }
 
-/// The simulated device behind a UDP port of this machine: a message a datagram.
+/// The simulated device behind a UDP port of this machine, with one message in each datagram.
 private final class DatagramDevice: Sendable {
     let port: UInt16
     private let descriptor: CInt

@@ -9,7 +9,7 @@ import Simulation
 import SourceTree
 import Testing
 
-/// Modules of family `mcumgr` in a depot's file.
+/// Modules of family `mcumgr` in the file of a depot.
 @Suite struct SMPDepotTests {
     private func depot(_ modules: String) throws -> (file: DepotFile?, errors: [String]) {
         let diagnostics = Diagnostics()
@@ -89,7 +89,7 @@ import Testing
         #expect(errors.contains { $0.contains("ym-0002 is taken") })
     }
 
-    /// What a survey of the depot's first module tells, or what an update of it came to.
+    /// Runs `body` with a client on a link to the depot's first module.
     private func onLink<R: Sendable>(
         _ depot: SimulatedDepot,
         _ body: @escaping @Sendable (SMPClient) async throws(RadioError) -> R
@@ -107,7 +107,7 @@ import Testing
                 let client = SMPClient(link: link, time: simulation.time)
                 let result = try await body(client)
                 await client.disconnect()
-                // What the module saves it saves at the end of the moment.
+                // The module saves its state at the end of the current moment.
                 await simulation.time.sleep(for: .seconds(1), "the module to save")
                 return .success(result)
             } catch { return .failure(error) }

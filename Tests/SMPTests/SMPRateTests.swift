@@ -9,7 +9,7 @@ import Samples
 import Simulation
 import Testing
 
-/// How long an upload over SMP takes: as long as window, message and interval make it.
+/// The speed of an upload over SMP, compared with the bound by window, message size and interval.
 @Suite struct SMPRateTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let milliseconds: Double
@@ -29,12 +29,12 @@ import Testing
             return parameters
         }
 
-        /// Image bytes a second that the link allows.
+        /// The bound of the link in image bytes per second.
         ///
-        /// As many messages are on their way as there are buffers, less one. A message that has
-        /// arrived whole in one connection event is answered in the next; what the answer makes
-        /// room for goes out in the one after it. No event carries more than its interval, in which
-        /// the answers have their time, too.
+        /// The number of messages in flight is the number of buffers, less one. A message that is
+        /// complete after one connection event is answered in the next; the messages for which the
+        /// answer makes room are sent in the one after it. No event carries more than its interval,
+        /// which includes the time of the answers.
         var bound: Double {
             let parameters = parameters
             let payload = min(mtu - 3, 512)
@@ -50,7 +50,7 @@ import Testing
             var ends: ArraySlice<Int> = []
             for event in 0..<events {
                 var left = parameters.interval - answer * (event == 0 ? 0 : free)
-                // Room made by answers of the event before this one.
+                // Room from the answers of the previous event.
                 for _ in 0..<free {
                     queue += pieces
                     ends.append(queue.endIndex)
@@ -87,7 +87,7 @@ import Testing
         #expect(share <= 1.02, "the bound is one: \(Int(rate)) of \(Int(link.bound))")
     }
 
-    /// The table of the benchmarks: with `YARDMASTER_RATES` naming the file to write.
+    /// The table of the benchmarks, written to the file that `YARDMASTER_RATES` names.
     @Test(.enabled(if: rates != nil, "needs YARDMASTER_RATES"))
     func `the rates are written down`() throws {
         var rows = [
@@ -106,7 +106,7 @@ import Testing
 
     private static let rates = ProcessInfo.processInfo.environment["YARDMASTER_RATES"]
 
-    /// Image bytes a second from the first piece to the last answer.
+    /// Image bytes per second from the first piece to the last answer.
     private func measure(_ link: Case) throws -> Double {
         let simulation = Simulation(seed: 1)
         let file = try MCUbootFile.sample(size: 400_000)

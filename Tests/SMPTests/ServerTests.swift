@@ -6,7 +6,7 @@ import Simulation
 import Testing
 import Wire
 
-/// The simulated device answers as a Zephyr 4.4 device with MCUboot was seen to.
+/// The simulated device answers like a real Zephyr 4.4 device with MCUboot.
 @Suite struct SMPServerTests {
     private typealias Server = SMPServer<VolatileMemory>
 
@@ -295,7 +295,7 @@ import Wire
         server.restarted()
         #expect(try flags(&server) == [[.active, .confirmed], []], "it went back")
         #expect(server.facts.images[0].active.version == FirmwareVersion(0, 0))
-        // Again, without another upload.
+        // A second trial, without another upload.
         ask(&server, mark)
         server.restarted()
         ask(&server, .setState(hash: nil, isConfirmed: true))

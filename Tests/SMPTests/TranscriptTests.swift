@@ -4,7 +4,7 @@ import Sessions
 import Testing
 import Wire
 
-/// The machines, event by event.
+/// Transcripts of the state machines, event by event.
 @Suite struct SMPTranscriptTests {
     private static func at(_ milliseconds: Int) -> Moment {
         Moment(nanoseconds: Int64(milliseconds) * 1_000_000)
@@ -36,7 +36,7 @@ import Wire
         #expect(settings.slower(by: 1)?.openingLimit == .seconds(200))
     }
 
-    /// What a message offers: its number, where its data begin and how many they are.
+    /// The piece of a message: the message's number, the piece's offset and its length.
     private struct Piece: Equatable {
         let sequence: UInt8
         let start: Int
@@ -74,7 +74,7 @@ import Wire
         try answer(sequence, .map(["off": .int(offset)]))
     }
 
-    /// Opens, and gives back the machine with its window full.
+    /// Opens an upload, and returns the machine with a full window.
     private func opened(window: Int = 3, frame: Int = 128) throws -> (SMPUpload, [Piece]) {
         var machine = try machine(window: window, frame: frame)
         let first = try piece(machine.begin(at: Self.at(0)))
@@ -102,7 +102,7 @@ import Wire
 
     @Test func `another offset lets the window drain and goes on from it`() throws {
         var (machine, pieces) = try opened()
-        // The first of three is lost; the others are answered with where the device stands.
+        // The first of three pieces is lost; the answers to the others contain the device's offset.
         let stand = pieces[0].start
         #expect(machine.received(try wants(pieces[1].sequence, stand), at: Self.at(10)) == .wait)
         let action = machine.received(try wants(pieces[2].sequence, stand), at: Self.at(11))

@@ -4,7 +4,7 @@ import Simulation
 import Testing
 import Wire
 
-/// Statistics, settings and files: what is asked, and what a device makes of it.
+/// Statistics, settings and files: the requests, and a device's answers.
 @Suite struct SMPValueTests {
     private typealias Server = SMPServer<VolatileMemory>
 

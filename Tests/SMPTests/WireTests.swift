@@ -20,7 +20,7 @@ import Wire
         ("9f0102ff", .array([.unsigned(1), .unsigned(2)])),
         ("bf616101ff", .map(["a": .unsigned(1)])), ("a0", .map([])),
         ("c11a514b67b0", .tagged(1, .unsigned(1_363_896_240))),
-        // As others may write them: strings in pieces, numbers longer than they need be.
+        // Forms of other encoders: strings in pieces, and numbers longer than necessary.
         ("5f41aa4201bbff", .bytes([0xAA, 1, 0xBB])), ("5fff", .bytes([])),
         ("7f626f66606166ff", .text("off")),
         (
@@ -70,7 +70,7 @@ import Wire
         let header = SMPHeader(.write, group: 1, command: 1, sequence: 66, payloadLength: 300)
         #expect(header.bytes == [0x0A, 0, 0x01, 0x2C, 0, 1, 66, 1])
         #expect(SMPHeader(header.bytes) == header)
-        // Bits without a meaning yet are passed over; operations without one are not.
+        // Bits without a meaning are ignored; operations without one are rejected.
         #expect(SMPHeader([0xEA, 0xFF, 0x01, 0x2C, 0, 1, 66, 1]) == header)
         #expect(SMPHeader([0x0C, 0, 0, 0, 0, 0, 0, 0]) == nil)
         #expect(SMPHeader([0x0A, 0, 0, 0, 0, 0, 0]) == nil)
@@ -118,7 +118,7 @@ import Wire
         #expect(!reassembly.isWaiting && reassembly.dropped == 1)
     }
 
-    /// Offsets and lengths around every change of a head's length.
+    /// Tests offsets and lengths around every change of a header's length.
     @Test(arguments: [40, 63, 64, 128, 244, 261, 384, 1_024, 2_475, 65_543])
     func `a piece fills its message to the byte, and not beyond`(frame: Int) {
         let data = [UInt8](repeating: 1, count: 70_000)

@@ -6,18 +6,18 @@ import Sessions
 import Simulation
 import Testing
 
-/// An upload and a simulated bootloader, wired together without a radio, with faults on demand.
+/// An upload connected to a simulated bootloader without a radio, with faults on demand.
 struct Bench {
-    /// What happens to one packet, request or notification.
+    /// The fate of one packet, request or notification.
     enum Fate { case passes, isLost, comesTwice, linkBreaksBefore, linkBreaksAfter }
 
-    /// Counted from 0 over all links.
+    /// Packets, requests and notifications are counted from 0 over all links.
     var packetFate: (Int) -> Fate = { _ in .passes }
     var requestFate: (Int) -> Fate = { _ in .passes }
     var notificationFate: (Int) -> Fate = { _ in .passes }
-    /// The receipts among the notifications.
+    /// Whether the receipts among the notifications are lost.
     var losesReceipts = false
-    /// Between two links.
+    /// Called between two links.
     var meanwhile: (inout SecureDFUTarget<VolatileMemory>) -> Void = { _ in }
 
     let image: [UInt8]
@@ -27,7 +27,7 @@ struct Bench {
     private(set) var requests: [DFURequest] = []
     private(set) var notifications = 0
     private(set) var links = 0
-    /// Image bytes that went over the air, repeats included.
+    /// The number of image bytes that were sent, including repeated ones.
     private(set) var imageBytes = 0
     private(set) var activated = false
     private var now = at(0)
@@ -52,7 +52,7 @@ struct Bench {
 
     var isComplete: Bool { activated && target.memory.read(0..<image.count) == image }
 
-    /// Uploads over as many links as it takes, at most so many, and gives back the last ending.
+    /// Uploads over as many links as necessary, at most `limit`, and returns the last ending.
     mutating func upload(
         _ settings: UploadSettings,
         links limit: Int = 1
@@ -65,7 +65,7 @@ struct Bench {
             case .finished, .stopped:
                 return ending
             case .finishedOrLost:
-                // Not activated: it is found in its bootloader again.
+                // The image is not activated: the module is found in its bootloader again.
                 break
             case .failed(let error):
                 guard error.failureClass == .transient else { return ending }
@@ -112,7 +112,7 @@ struct Bench {
         }
     }
 
-    /// True when the link holds.
+    /// True when the link is still up.
     private mutating func write(_ request: DFURequest, _ queue: inout [[UInt8]]) -> Bool {
         let fate = requestFate(requests.count)
         requests.append(request)
@@ -179,7 +179,7 @@ extension Bench: CustomTestStringConvertible {
     }
 }
 
-/// Settings with packets of 244 bytes, or as told.
+/// Settings with packets of 244 bytes, or of another length.
 func settings(
     length: Int = 244,
     receipts: UInt16 = 12,

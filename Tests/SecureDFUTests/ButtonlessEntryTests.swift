@@ -21,7 +21,7 @@ private func naming(mayGoUnnamed: Bool = false) throws -> ButtonlessEntry {
     return entry
 }
 
-/// An entry whose module was told to go.
+/// An entry whose module has been asked to restart.
 private func entering() throws -> ButtonlessEntry {
     var entry = try naming()
     _ = entry.indicated(answer(2, .success), at: at(2))

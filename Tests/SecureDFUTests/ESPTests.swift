@@ -5,7 +5,7 @@ import Sessions
 import Testing
 import Wire
 
-/// ESP's BLE OTA: bytes, and the upload against simulated devices.
+/// ESP's BLE OTA: its bytes, and the upload to simulated devices.
 @Suite struct ESPTests {
     private func hex(_ text: String) -> [UInt8] { Hex.bytes(text.filter { $0 != " " }) ?? [] }
 
@@ -82,7 +82,7 @@ import Wire
 
     // MARK: The image
 
-    /// The image that the facts of the format give, byte for byte.
+    /// An image built from the description of the format, byte for byte.
     static func image(version: String = "2.7.31", chip: UInt8 = 9) -> [UInt8] {
         var bytes: [UInt8] = [0xE9, 1, 2, 0x2F, 0, 0x40, 0x37, 0x40, 0xEE, 0, 0, 0, chip, 0, 0, 0]
         bytes += [0, 0x63, 0, 0, 0, 0, 0, 1]
@@ -120,7 +120,7 @@ import Wire
         #expect(throws: ESPImageError.notAnApplication) { try ESPImage(bootloader) }
     }
 
-    // MARK: Against devices
+    // MARK: Uploads to devices
 
     private func play(
         _ machine: inout ESPUpload,
@@ -196,8 +196,8 @@ import Wire
 
     @Test(arguments: ESPTarget.Server.allCases)
     func `a packet that is lost costs its sector once more`(server: ESPTarget.Server) {
-        // A server that looks at no checksum must not lose the packet before the last of a sector:
-        // there packets are acknowledged one by one.
+        // With a server that checks no checksum, the packet before the last one of a sector must
+        // not be lost: such servers acknowledge packets one by one.
         for number in [1, 5, 18, 20, 36, 40] + (server == .raw ? [17, 35] : []) {
             var machine = ESPUpload(total: 10_000, wanted: nil)
             var target = ESPTarget(server: server)

@@ -5,11 +5,11 @@ import Sessions
 import Testing
 import Wire
 
-/// Legacy DFU: bytes, transcripts, and the upload against a simulated bootloader.
+/// Legacy DFU: its bytes, transcripts, and the upload to a simulated bootloader.
 @Suite struct LegacyTests {
     private static let firmware = (0..<1_024).map { UInt8(truncatingIfNeeded: $0) }
 
-    /// What the maker's tool makes of these bytes.
+    /// The init packet that the vendor's tool makes for these bytes.
     private static let packet: [UInt8] = [
         0x52, 0x00, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01, 0x00, 0xB6, 0x00, 0x8F, 0x75,
     ]
@@ -63,9 +63,9 @@ import Wire
         }
     }
 
-    // MARK: Against the bootloader
+    // MARK: Uploads to the bootloader
 
-    /// Lets the machine and the bootloader talk until the end; `drop` loses a packet.
+    /// Connects the machine and the bootloader until the end; `drop` loses a packet.
     private func play(
         _ machine: inout LegacyUpload,
         _ target: inout LegacyDFUTarget,
@@ -172,7 +172,7 @@ import Wire
         _ = machine.written(at: now)
         #expect(machine.written(at: now) == .send(.image, 0..<200))
         #expect(machine.packetsSent(at: now) == .wait)
-        // 1000 bytes were counted before this attempt.
+        // The bootloader had counted 1000 bytes before this attempt.
         #expect(
             machine.notified(LegacyAnswer.receipt(1_200).bytes, at: now)
                 == .send(.image, 200..<400)
@@ -208,7 +208,7 @@ import Wire
         var device = ESPUpload(total: 4_096, wanted: nil, times: times)
         _ = device.begin(at: now)
         #expect(device.deadline == now.advanced(by: .seconds(200)))
-        // The only sector is the last one, whose answer says that the image is whole.
+        // The only sector is also the last one, whose answer confirms the whole image.
         _ = device.commanded(
             ESPCommand.acknowledge(command: 1, isAccepted: true, window: 0).bytes,
             at: now

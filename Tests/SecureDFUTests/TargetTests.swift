@@ -5,7 +5,7 @@ import Simulation
 import Testing
 import Wire
 
-/// The bootloader's rules, a transcript each.
+/// The rules of the bootloader, with a transcript for each.
 @Suite struct TargetTests {
     private typealias Target = SecureDFUTarget<VolatileMemory>
 

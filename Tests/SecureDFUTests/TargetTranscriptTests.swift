@@ -7,26 +7,26 @@ import Wire
 
 private typealias Target = SecureDFUTarget<VolatileMemory>
 
-/// What is done to a target, and what it must answer.
+/// An event for a target, and its expected answer.
 private enum Step: Sendable {
     case on
     case off
-    /// Control point, in hex, and the notifications that follow, in hex.
+    /// A write to the control point, in hex, and the notifications that follow, in hex.
     case ask(String, [String])
-    /// Control point, in hex, and all actions that follow.
+    /// A write to the control point, in hex, and all actions that follow.
     case act(String, [Target.Action])
-    /// Control point, in hex, which is answered with an ATT error.
+    /// A write to the control point, in hex, that is answered with an ATT error.
     case unheard(String)
-    /// So many bytes of the image's next ones as one packet, and what is notified.
+    /// The image's next bytes, this many, as one packet, and the notifications that follow.
     case packet(Int, [String])
-    /// One packet of bytes that are not the image's.
+    /// One packet of this many bytes that are not the image's.
     case wrong(Int)
     /// The whole init packet: create, send, execute.
     case initPacket
-    /// Create, send and execute the object that begins at the first number and has the second's
-    /// length, which is not the last.
+    /// Creates, sends and executes the object that begins at the first number and has the second
+    /// number as its length; it is not the last object.
     case object(Int, Int)
-    /// Where in the image the next packet begins.
+    /// Sets the offset of the next packet in the image.
     case seek(Int)
     case drained(Int)
     case close
@@ -332,7 +332,7 @@ private struct Transcript: Sendable, CustomTestStringConvertible {
         ),
     ]
 
-    /// Rules that differ from the usual ones.
+    /// The default rules with a change.
     private static func rules(_ change: (inout Target.Rules) -> Void) -> Target.Rules {
         var rules = Target.Rules()
         change(&rules)
@@ -369,7 +369,7 @@ private struct Transcript: Sendable, CustomTestStringConvertible {
             defer { position = end }
             return notified(target.packetWritten(Array(image[position..<end])))
         }
-        /// `checksum N` and `selected N` stand for the answers over the image's first N bytes.
+        /// `checksum N` and `selected N` stand for the answers for the image's first N bytes.
         func spelled(_ text: String) -> String {
             let words = text.split(separator: " ")
             guard words.count == 2, let count = Int(words[1]) else { return text }

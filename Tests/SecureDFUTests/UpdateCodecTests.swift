@@ -2,7 +2,7 @@ import Domain
 import Protocols
 import Testing
 
-/// Secure DFU, by the published layouts.
+/// Secure DFU, according to the published layouts.
 @Suite struct UpdateCodecTests {
     @Test(arguments: [
         (DFURequest.create(.data, size: 4_096), "010200100000"),

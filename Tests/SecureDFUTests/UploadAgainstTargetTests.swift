@@ -6,7 +6,7 @@ import Testing
 /// 3 objects, the last one short: 17 + 17 + 8 packets of 244 bytes, after 1 of the init packet.
 private let size = 10_000
 private let window = 24 * 244
-/// Receipts, window: off, one by one, uneven, the default.
+/// Receipt intervals and windows: none, every packet, uneven ones, the default.
 private let flows: [(UInt16, Int?)] = [(0, nil), (1, 1), (1, 5), (7, 8), (12, nil)]
 
 @Suite struct UploadAgainstTargetTests {
@@ -90,7 +90,7 @@ private let flows: [(UInt16, Int?)] = [(0, nil), (1, 1), (1, 5), (7, 8), (12, ni
     @Test func `packets that were in the radio when the link was lost are sent again`() throws {
         for packet in 1..<43 {
             var bench = try Bench(size: size)
-            // The packets from here on vanish, and the link only somewhat later.
+            // The packets from this one on are lost, and the link only breaks later.
             bench.packetFate = {
                 $0 < packet || $0 > packet + 20
                     ? .passes : $0 == packet + 20 ? .linkBreaksBefore : .isLost
@@ -219,7 +219,7 @@ private let flows: [(UInt16, Int?)] = [(0, nil), (1, 1), (1, 5), (7, 8), (12, ni
         let size = 1 + random.below(30_000)
         var bench = try Bench(size: size, rules: rules)
         let harm = [0.001, 0.005, 0.02][random.below(3)]
-        // Faults end after a while, as a vehicle in reach is reached in the end.
+        // The number of faults is limited, because a vehicle in reach is reached in the end.
         var dice = SplitMix64(seed: seed ^ 0xFA17)
         var faults = 0
         func fate() -> Bench.Fate {

@@ -30,7 +30,7 @@ private func checksum(_ offset: Int, _ crc: UInt32) -> DFUResponse {
     .checksum(offset: UInt32(offset), crc: crc)
 }
 
-/// A machine that has asked what the target has of the image.
+/// A machine that has asked for the target's state of the image.
 private func selectingData(_ settings: UploadSettings? = nil) throws -> SecureDFUUpload {
     var machine = try machine(settings)
     _ = machine.begin(at: at(0))
@@ -40,7 +40,7 @@ private func selectingData(_ settings: UploadSettings? = nil) throws -> SecureDF
     return machine
 }
 
-/// A machine whose first 8 packets of 200 bytes are with the radio.
+/// A machine whose first 8 packets of 200 bytes are in the radio's queue.
 private func sending() throws -> SecureDFUUpload {
     var machine = try selectingData()
     _ = machine.answer(selected(0, 0))
@@ -88,7 +88,7 @@ private func failed(_ error: UploadError) -> SecureDFUUpload.Action { .ended(.fa
         #expect(machine.packetsSent(at: at(2)) == .wait)
         #expect(machine.answer(checksum(3_200, crc(3_200))) == .send(4_000..<4_096, of: .image))
         #expect(machine.packetsSent(at: at(2)) == .write(.checksum))
-        // A receipt that looks like an answer, then the answer.
+        // First a receipt, which has the form of an answer, and then the answer.
         #expect(machine.answer(checksum(4_000, crc(4_000))) == .wait)
         #expect(machine.answer(checksum(4_096, crc(4_096))) == .write(.execute))
         #expect(machine.answer(.done(.execute)) == .write(.create(.data, size: 1_904)))
@@ -422,7 +422,8 @@ private func failed(_ error: UploadError) -> SecureDFUUpload.Action { .ended(.fa
         while true {
             if case .ended = action { break }
             events += 1
-            // Every event either gets on or nears a deadline: 4 tries of 2 objects bound them.
+            // Every event makes progress or brings a deadline nearer: 4 attempts at 2 objects limit
+            // them.
             guard events < 50_000 else {
                 Issue.record("seed \(seed): no end in sight, \(machine.state)")
                 return

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Other people's SMP against ours: the packages smp 4.2.0 and smpclient 7.3.0 (PyPI), unchanged.
+"""SMP by other authors: the packages smp 4.2.0 and smpclient 7.3.0 (PyPI), unchanged.
 
-  peer.py vectors          writes vectors.json: messages as smp makes them, with what they say
-  peer.py decode           reads our messages from standard input, one in hex a line, and says of each
-                           what smp makes of it
+  peer.py vectors          writes vectors.json: messages made by smp, with their contents
+  peer.py decode           reads our messages from standard input, one per line in hex, and prints
+                           each message as smp decodes it
   peer.py update PORT FILE updates the device behind the UDP port of this machine with smpclient
 """
 

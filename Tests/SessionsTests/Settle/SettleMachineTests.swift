@@ -6,7 +6,7 @@ import Testing
 private let old = FirmwareVersion(4, 11)
 private let new = FirmwareVersion(4, 12)
 
-/// The default rules: quiet 20 s, gap 2 s, 10 min in all, grace 60 s, a look each 5 s.
+/// The default rules: quiet 20 s, gap 2 s, 10 min in all, grace 60 s, a look every 5 s.
 private func machine(
     rules: SettleRules? = SettleRules(),
     left: Int64 = 600,
@@ -30,7 +30,7 @@ private func saw(
     Observation(ongoing: ongoing, version: version, bootCount: boot)
 }
 
-/// Looks whenever the machine asks until something else is asked; gives back what and when.
+/// Makes each look that the machine asks for, and returns its first other action with the time.
 private func follow(
     _ machine: inout SettleMachine,
     _ first: SettleMachine.Action,
@@ -328,7 +328,8 @@ private func follow(
         var settle = try machine()
         var now = at(0)
         var linked = false
-        // The target, and when it was first read on this link without any other sign since.
+        // The time when the target version was first read on this link, without any other sign
+        // since.
         var steady: Moment?
         var action = settle.begin(at: now)
         while now < at(600) {

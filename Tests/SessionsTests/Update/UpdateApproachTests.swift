@@ -3,7 +3,7 @@ import Moments
 import Sessions
 import Testing
 
-/// To a link and to what the application says: what follows what, and whose turn it is then.
+/// The approach to a link and to the application's state: the order of its steps, and its end.
 @Suite struct UpdateApproachTests {
     private func approach(
         _ errand: UpdateApproach.Errand,
@@ -83,7 +83,7 @@ import Testing
         case .preparing, .transferring, .activating, .settling, .checking:
             #expect(turn == .settle(.image, isLinked: true))
         case .confirming:
-            // It was at rest before it was asked to keep the image.
+            // The module was at rest before it was asked to keep the image.
             #expect(turn == .end(.settled(.confirmed(SampleCourse.target))))
         case .rollingBack:
             let sentence = "it did not meet its health conditions"

@@ -3,9 +3,9 @@ import Moments
 import Sessions
 import Testing
 
-/// What comes after the bytes: at rest, well, kept or gone back.
+/// After the transfer: the module comes to rest, is healthy, keeps the image or goes back.
 @Suite struct UpdateProofTests {
-    /// Looks until the settling is over, and gives what follows.
+    /// Makes looks until the settling is over, and returns the next turn.
     private func look(
         _ machine: inout UpdateProof,
         _ first: UpdateTurn?,
@@ -113,7 +113,7 @@ import Testing
             machine.checked(.failure("the program said no"), &course, at: at(33))
                 == .act(.rollBack)
         )
-        // The link breaks with the order: it may have heard it.
+        // The link breaks during the request, which the module may have received.
         let lost = machine.failed(SampleCourse.lost, &course, at: at(34))
         let end = look(
             &machine,

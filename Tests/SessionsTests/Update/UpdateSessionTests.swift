@@ -3,7 +3,7 @@ import Moments
 import Sessions
 import Testing
 
-/// One update in states: what follows what, what is remembered, what fires when nothing happens.
+/// The states of one update: their order, their memory, and their deadlines.
 @Suite struct UpdateSessionTests {
     private static let target = FirmwareVersion(4, 12)
     private static let old = FirmwareVersion(4, 11)
@@ -50,7 +50,7 @@ import Testing
         )
     }
 
-    /// Looks until the settling is over, and gives what follows.
+    /// Makes looks until the settling is over, and returns the next action.
     private func settle(
         _ session: inout UpdateSession,
         _ first: UpdateSession.Action,
@@ -85,7 +85,7 @@ import Testing
         #expect(session.linked(at: at(2)) == .inspect)
         #expect(session.memory.stage == .none)
         #expect(session.inspected(inspection(Self.old), at: at(3)) == .prepare)
-        // The journal has it before the module is told.
+        // The journal has the stage before the module gets the request.
         #expect(session.memory.stage == .preparing)
         #expect(session.memory.inBootloader)
         #expect(session.prepared(at: at(4)) == .disconnect)
@@ -102,7 +102,7 @@ import Testing
         #expect(session.tick(at: at(10)) == .seek(from: at(10)))
         #expect(session.sighted(.bootloader, at: at(11)) == .connect)
         #expect(session.linked(at: at(11)) == .probe)
-        // What is installed leaves no trace in the bootloader: the memory knows.
+        // An installed part leaves no trace in the bootloader, so the memory gives the next part.
         #expect(
             session.probed(.nothing(parts: 2), at: at(12)) == .transfer(part: 1, pace: 0)
         )
@@ -136,7 +136,8 @@ import Testing
     func `a module that is away in the middle of a transfer is searched as often as promised`(
         bootloader: Bool
     ) throws {
-        // An earlier attempt has begun it: a bootloader is not somebody else's.
+        // An earlier attempt has begun the transfer, so the bootloader does not belong to another
+        // program.
         var session = try session(bootloader: bootloader) { $0.stage = .transferring }
         _ = session.begin(at: at(0))
         _ = session.sighted(bootloader ? .bootloader : .application, at: at(0))
@@ -230,7 +231,7 @@ import Testing
                     == .ended(.settled(.wrongVersion(Self.old)))
             )
         case .checking:
-            // It had run the new image, by what an earlier run has written down.
+            // The module has run the new image, as an earlier run has recorded.
             #expect(
                 settle(&session, action, on: Self.old, from: 1)
                     == .ended(.settled(.rolledBack(to: Self.old)))

@@ -3,7 +3,7 @@ import Moments
 import Sessions
 import Testing
 
-/// From what the module has to the image that it is to run, on one link.
+/// From the module's state to the complete image, on one link.
 @Suite struct UpdateTransferTests {
     private func transfer(
         _ course: UpdateCourse,
@@ -49,7 +49,7 @@ import Testing
             machine.transferred(linkHolds: false, &course, at: at(2))
                 == .leave(for: .receive, pause: .seconds(1))
         )
-        // What is installed leaves no trace in the bootloader: the memory knows.
+        // An installed part leaves no trace in the bootloader, so the memory gives the next part.
         machine = transfer(course)
         #expect(
             machine.probed(.nothing(parts: 2), &course, at: at(3))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `an image that is sent again has a settle deadline of its own`() throws {
-        // A settling was begun; then the module was in its bootloader again, without the image.
+        // A settling had begun; then the module was in its bootloader again, without the image.
         let first = wall(600)
         var course = try SampleCourse.course {
             $0.stage = .transferring
@@ -97,7 +97,7 @@ import Testing
                 == .leave(for: .inspect, pause: .seconds(150))
         )
         #expect(course.memory.stage == .none)
-        // It did not go back: now it is ours.
+        // The module has stayed in its bootloader, so this update takes it over.
         machine = transfer(course)
         #expect(
             machine.probed(foreign, &course, at: at(200)) == .act(.transfer(part: 0, pace: 0))
@@ -112,7 +112,7 @@ import Testing
         #expect(machine.nextDeadline == at(60))
         machine.progressed(to: 100, resumedFrom: 0, &course, at: at(30))
         #expect(machine.nextDeadline == at(90))
-        // The same bytes again are no progress.
+        // The same bytes again are not progress.
         machine.progressed(to: 100, resumedFrom: 0, &course, at: at(50))
         #expect(machine.nextDeadline == at(90))
         #expect(machine.tick(&course, at: at(89)) == nil)
@@ -137,7 +137,7 @@ import Testing
                 at: at(Double(minute) * 50)
             )
         }
-        // 100,000 bytes at 50 a second.
+        // 100,000 bytes at 50 bytes per second.
         #expect(machine.tick(&course, at: at(1_999)) == nil)
         machine.progressed(to: 5_000, resumedFrom: 0, &course, at: at(1_999))
         #expect(machine.nextDeadline == at(2_000))
@@ -176,7 +176,8 @@ import Testing
                     == .settle(aim, isLinked: false)
             )
         }
-        // In doubt, the module is asked what it has; a fault of that changes nothing.
+        // When the activation is in doubt, the module's state is read; an error of that changes
+        // nothing.
         var course = try SampleCourse.course(bootloader: false) { $0.stage = .activating }
         var machine = transfer(course, for: .activationInDoubt)
         #expect(
