@@ -7,7 +7,7 @@ import CYAML
 import CZlib
 import Testing
 
-/// Every library of the distribution is there, found by its module map, and answers.
+/// Every library of the distribution is found through its module map, and reports its version.
 @Suite struct ShimTests {
     @Test func `each library tells its version`() {
         var (major, minor, micro): (Int32, Int32, Int32) = (0, 0, 0)

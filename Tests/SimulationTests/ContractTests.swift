@@ -5,7 +5,7 @@ import Simulation
 import Synchronization
 import Testing
 
-/// The contract's world on simulated air.
+/// The world of the contract in simulated air.
 private final class SimulatedBench: BondBench {
     let simulation: Simulation
 

@@ -4,14 +4,14 @@ import RadioContract
 import Simulation
 import Testing
 
-/// How long a transfer takes on simulated air: as long as PHY, data length and interval allow.
+/// The speed of a transfer in simulated air, which PHY, data length and interval limit.
 @Suite struct RateTests {
     private struct Case: CustomTestStringConvertible, Sendable {
         let phy: PHY
         let dataLength: Int
         let mtu: Int
         let milliseconds: Double
-        /// Published ceiling for one link, bytes a second.
+        /// The published limit of one link, in bytes per second.
         let published: Double
 
         var testDescription: String {
@@ -51,7 +51,7 @@ import Testing
         #expect(rate >= 2 * 244 / 0.03 * 0.9)
     }
 
-    /// Bytes a second from the first packet queued to the last one delivered.
+    /// Bytes per second from the first queued packet to the last delivered one.
     private func measure(
         _ parameters: LinkParameters,
         payload: Int,
@@ -76,7 +76,8 @@ import Testing
                 let began = time.now
                 let bytes = [UInt8](repeating: 7, count: payload)
                 for _ in 0..<packets { try await link.send(bytes, to: ContractPeer.echo) }
-                // A request goes out after all commands before it: its answer is the fence.
+                // A request is sent after all earlier commands, so its answer comes after all of
+                // them.
                 _ = try await link.read(ContractPeer.store, before: soon())
                 let seconds = Double(began.duration(to: time.now).nanoseconds) / 1e9
                 return .success(Double(packets * payload) / seconds)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Simulation
 
-/// Virtual time, the order of jobs, and what a stuck run says.
+/// Virtual time, the order of jobs, and the report of a run that is stuck.
 @Suite struct TimeTests {
     @Test func `a year of sleep takes no time and ends on the moment`() throws {
         let simulation = Simulation(seed: 1)
@@ -63,7 +63,7 @@ import Testing
             taken.append(first.entry)
         }
         #expect(taken == order.map(\.number))
-        // A place that was given to another entry is that one's.
+        // A ticket whose place was given to another entry does not cancel that entry.
         let other = agenda.add(1_000, at: Moment(nanoseconds: 50))
         for entry in tickets { agenda.cancel(entry.ticket) }
         #expect(agenda.takeFirst()?.entry == 1_000)
@@ -71,7 +71,7 @@ import Testing
         #expect(agenda.nextMoment == nil)
     }
 
-    /// Sorting keeps the order of those that are set for one moment, however many come and go.
+    /// Sorting keeps the order of jobs for the same moment, even when many are added and removed.
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `what is set for one moment happens in the order in which it was set`(seed: UInt64) {
         var random = SplitMix64(seed: seed)

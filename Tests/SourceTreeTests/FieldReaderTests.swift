@@ -3,7 +3,7 @@ import SourceTree
 import Testing
 
 @Suite struct FieldReaderTests {
-    /// The tree of a text that must be right, and the collector it was read with.
+    /// A reader of a valid text's tree, with the diagnostics of the text.
     private func reader(_ text: String) throws -> FieldReader {
         let diagnostics = Diagnostics()
         let tree = try #require(

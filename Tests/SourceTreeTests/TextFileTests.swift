@@ -3,7 +3,7 @@ import SourceTree
 import Testing
 
 @Suite struct TextFileTests {
-    /// Lends an own directory and removes it with what `body` put there.
+    /// Calls `body` with a new directory, and removes the directory with its contents.
     private func withDirectory(_ body: (String) throws -> Void) throws {
         var template = Array("/tmp/yardmaster-XXXXXX".utf8CString)
         let made = template.withUnsafeMutableBufferPointer {
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test func `a file whose size is not known beforehand is still limited`() {
-        // Files of proc say that they hold nothing.
+        // The kernel reports a size of 0 for files in /proc.
         #expect(reason("/proc/self/maps", limit: 10) == .tooLarge(limit: 10))
     }
 }

@@ -132,7 +132,7 @@ import Testing
         }
         #expect(read(nested(64)).tree != nil)
         #expect(read(nested(65)).errors.first?.contains("nested more than 64 deep") == true)
-        // An alias brings the depth of what it stands for.
+        // An alias adds the depth of its target.
         let deep = "a: &a \(nested(40))\nb: \(nested(20).replacing("[]", with: "[*a]"))\n"
         #expect(read(deep).tree != nil)
         let deeper = "a: &a \(nested(40))\nb: \(nested(24).replacing("[]", with: "[*a]"))\n"

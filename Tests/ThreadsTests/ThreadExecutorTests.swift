@@ -3,16 +3,16 @@ import Synchronization
 import Testing
 import Threads
 
-/// Names the thread by the kernel's number.
+/// The name of the current thread, from the kernel.
 ///
-/// Not by `pthread_self`, whose answer the optimizer keeps across an `await`.
+/// `pthread_self` is not used, because the optimizer reuses its result after an `await`.
 private func currentThread() -> String {
     var name = [CChar](repeating: 0, count: 64)
     let count = readlink("/proc/thread-self", &name, 64)
     return String(decoding: name.prefix(max(0, count)).map(UInt8.init(bitPattern:)), as: UTF8.self)
 }
 
-/// A place that nobody leaves before all have come, or a minute has passed.
+/// A meeting point: every thread waits for all others, for a minute at most.
 private final class Meeting: Sendable {
     private let descriptors: (read: CInt, write: CInt)
     private let missing: Atomic<Int>
@@ -29,7 +29,7 @@ private final class Meeting: Sendable {
         close(descriptors.write)
     }
 
-    /// Blocks the thread; the last one to come opens the door for all.
+    /// Blocks the thread; the last one to arrive releases all.
     func arrive() -> Bool {
         if missing.subtract(1, ordering: .relaxed).newValue == 0 {
             write(descriptors.write, "!", 1)
@@ -53,7 +53,7 @@ private final class Meeting: Sendable {
         func thread() -> String { currentThread() }
         func increment() { count += 1 }
 
-        /// Blocks until the others have come too; false when they do not.
+        /// Blocks until the others have arrived, too; false when they do not.
         func meet(_ others: Meeting) -> Bool { others.arrive() }
 
         func threadName() -> String {

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Testing
 
-/// What a person may meet is written down.
+/// Everything that a person may use is described in the documents.
 @Suite struct DocumentTests {
     @Test(arguments: CommandName.allCases)
     func `a command stands in the documents`(command: CommandName) throws {
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Files that documents send people to.
+    /// Files to which documents refer.
     @Test(arguments: ["CONTRIBUTING.md", "SECURITY.md", "README.md", "docs/architecture.md"])
     func `what a document names is there`(document: String) throws {
         try expectPaths(in: document)
@@ -92,14 +92,14 @@ import Testing
     @Test func `every type that other rooms see opens with a sentence`() throws {
         let type =
             /^package (?:final |indirect )*(?:struct|enum|class|actor|protocol|typealias) (\w+)/
-        // Older than the rule.
+        // This type is older than the rule.
         let spared = ["Sources/Radio/Peripheral.swift: PublishedService"]
         for source in try Repository.sources() {
             for (number, line) in source.lines.enumerated() {
                 guard let match = line.firstMatch(of: type),
                     !spared.contains("\(source.name): \(match.1)")
                 else { continue }
-                // Attributes may stand between the sentence and the type.
+                // Attributes may be between the sentence and the type.
                 let above = source.lines[..<number].last { !$0.hasPrefix("@") } ?? ""
                 #expect(above.hasPrefix("///"), "\(source.name):\(number + 1): \(line)")
             }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// House rules that a machine can check.
+/// Rules of the house that a machine can check.
 @Suite struct HouseTests {
     /// The rooms in the order of the architecture document, the only place that lists them.
     private static func rooms() throws -> [String] {
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// What decides is in Operations, where tests reach it without `@testable`.
+    /// Decisions are made in Operations, where tests can import them without `@testable`.
     @Test func `the executable holds commands only`() throws {
         let endings = ["Command", "Options", "Display", "Watch", "Yardmaster"]
         for source in try Repository.sources() where source.room == "yardmaster" {
@@ -70,8 +70,8 @@ import Testing
             }
         }
         for source in try Repository.sources() where source.room != "yardmaster" {
-            // The pace of a simulation is the one thing that real time is for, programs that use
-            // the library hand it no clock, and the machine's own clock is read and waited for in two places.
+            // Real time is used for the pace of a simulation and for programs that use the library,
+            // which pass no clock; the machine's own clock is read and waited for in two places.
             let edges = [
                 "Simulation/Simulation.swift", "VehicleModules/HostRadio.swift",
                 "Operations/Machine/RealTime.swift", "Operations/Machine/FetchTime.swift",
@@ -84,15 +84,15 @@ import Testing
         }
     }
 
-    /// What looks again and again at what nobody tells it of is in one file, with a deadline and a name.
+    /// Polling of something that sends no event is in one file, with a deadline and a name.
     @Test func `no test spins or sleeps in a loop of its own`() throws {
         let words = ["Task" + ".sleep", "us" + "leep(", "Thread" + ".sleep", "sched" + "_yield"]
         let spin = try Regex("while .*\\{ *(\\}|await Task.yield\\(\\) *\\})$")
-        // Loops that end by what they themselves do, line by line.
+        // Lines of loops that end by their own calls.
         let good = ["waitpid(", "while connection.send(", "case .send = machine", "group.next()"]
         for source in try Repository.sources("Tests")
         where !source.name.hasSuffix("Workbench/Waiting.swift") {
-            // Its ticker gives the tests time, and waits for nothing.
+            // The ticker of this file gives tests their time, and waits for nothing.
             guard !source.name.hasSuffix("PrivateBus/FairTime.swift") else { continue }
             for line in source.lines where !good.contains(where: { line.contains($0) }) {
                 let isSpin = line.contains(spin) || words.contains { line.contains($0) }
@@ -111,7 +111,8 @@ import Testing
         }
     }
 
-    /// So that a new case finds every place that it matters to; numbers with names, which are no enums, have one.
+    /// A new case must be handled in every switch. Named numbers, which are no enums, may have a
+    /// default.
     @Test func `no switch over cases of ours has a default`() throws {
         let sources = try Repository.sources()
         let numbers = Set(
@@ -121,7 +122,7 @@ import Testing
         )
         var count = 0
         for source in sources {
-            // Where a switch stands, and the cases that its labels name.
+            // The depth and subject of each open switch, and the cases that its labels name.
             var open: [(depth: Int, subject: Substring, names: [String])] = []
             for (index, line) in source.lines.enumerated() {
                 let depth = line.prefix { $0 == " " }.count
@@ -132,7 +133,7 @@ import Testing
                     count += 1
                 } else if let last = open.indices.last, open[last].depth == depth {
                     if text.hasPrefix("case ") {
-                        // Only what the label begins with: what follows may name cases of others.
+                        // Only the beginning of the label: the rest may name cases of other types.
                         let name = text.dropFirst(5).drop { $0 == "(" }
                         guard name.hasPrefix("."), !name.hasPrefix("..") else { continue }
                         let word = name.dropFirst().prefix { $0.isLetter || $0.isNumber }
@@ -194,7 +195,7 @@ import Testing
 
     @Test func `what is public is public, and the example needs nothing else`() throws {
         for source in try Repository.sources() {
-            // Nothing of the library may be seen by its own package alone: the example is of it.
+            // The library must not use `package`, because the example belongs to the same package.
             let word = source.room == "VehicleModules" ? "package " : "public "
             for line in source.lines {
                 #expect(!line.drop { $0 == " " }.hasPrefix(word), "\(source.name): \(line)")
@@ -214,7 +215,7 @@ import Testing
                 atPath: Repository.root.appending(path: folder).path
             )
             for name in names where !name.hasPrefix(".") {
-                // Cases that are shell scripts are no target.
+                // A folder of shell scripts is not a target.
                 if try Repository.sources("\(folder)/\(name)").isEmpty { continue }
                 #expect(package.contains("\"\(name)\""), "\(folder)/\(name)")
             }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What the library makes public, and what its documents say of it.
+/// The public interface of the library, and its documents.
 @Suite struct LibraryListingTests {
-    /// The snippets are compiled with the tests of the program.
+    /// The snippets of the documents are compiled with the tests of the program.
     @Test func `every snippet of the documents is compiled`() throws {
         let compiled = Self.plain(try Repository.text("Tests/ProgramTests/LibrarySnippets.swift"))
         var snippets = Self.snippets(in: try Repository.text("docs/library.md"))
@@ -14,7 +14,7 @@ import Testing
             }
             snippets += Self.snippets(in: comments.joined(separator: "\n"))
         }
-        // Of the package manifest nothing can be compiled here.
+        // A snippet of a package manifest cannot be compiled here.
         let ours = snippets.filter { !$0.hasPrefix(".package") }
         #expect(ours.count >= 6)
         for snippet in ours {
@@ -22,7 +22,8 @@ import Testing
         }
     }
 
-    /// Anyone who comes from another library finds each call, and a test of it over both radios.
+    /// The table helps people who come from another library: each call in it has a test over both
+    /// radios.
     @Test func `each call of the document's table is used by a test on both radios`() throws {
         let text = try Repository.text("docs/library.md")
         let rows = text.split(separator: "\n").filter { $0.hasPrefix("| ") }.map(Self.cells)
@@ -59,12 +60,12 @@ import Testing
         }
     }
 
-    /// However it is broken into lines.
+    /// The text without its line breaks and other white space.
     private static func plain(_ text: String) -> String {
         text.filter { !$0.isWhitespace }
     }
 
-    /// A call that goes, or that gets another form, shows in this file, and so in its commit.
+    /// A call that is removed or changed shows in this file, and so in its commit.
     @Test func `the listing of what is public is the library's`() throws {
         let file = "docs/library-api.txt"
         let listing = try Self.listing()
@@ -80,11 +81,11 @@ import Testing
         )
     }
 
-    /// Each declaration on a line, by the type that it belongs to.
+    /// Each public declaration as a line, with the name of its type.
     private static func listing() throws -> [String] {
         var found: [String] = []
         for source in try Repository.sources("Sources/VehicleModules") {
-            // The types around a line, by how far they are indented.
+            // The types around a line, with their indentation.
             var around: [(indent: Int, name: String, isPublic: Bool, isEnum: Bool)] = []
             var lines = source.lines[...]
             while let line = lines.popFirst() {
@@ -114,7 +115,7 @@ import Testing
         return found.sorted()
     }
 
-    /// From its first word to its body, on one line.
+    /// A declaration from its first word to its body, as one line.
     private static func declaration(
         _ first: Substring,
         _ rest: inout ArraySlice<Substring>
@@ -125,7 +126,7 @@ import Testing
         {
             text += " " + next.drop { $0 == " " }
         }
-        // A body, or the value of a constant, is nobody's business; a default is.
+        // A body, or the value of a constant, is not part of the listing; a default argument is.
         var depth = 0
         var end = text.endIndex
         for index in text.indices {

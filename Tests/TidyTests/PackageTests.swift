@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Package.swift and the imports tell the same story.
+/// Package.swift and the imports agree.
 @Suite struct PackageTests {
     private struct Target {
         let name: String
@@ -9,7 +9,7 @@ import Testing
         let dependencies: Set<String>
     }
 
-    /// What Package.swift lists, read line by line: it is written in one form only.
+    /// The targets in Package.swift, read line by line: the file uses only one form.
     private func targets() throws -> [Target] {
         let package = try Repository.text("Package.swift")
             .replacing(/\/\/[^\n]*/, with: "").replacing(/\s+/, with: " ")
@@ -48,7 +48,7 @@ import Testing
     @Test func `every room and every test target is listed`() throws {
         let listed = try Set(targets().map(\.folder))
         let isSwift = try Set(Repository.sources().map { "Sources/\($0.room)" })
-        // What starts the tests is looked for by swift in this place.
+        // SwiftPM looks for the main file of the tests in this place.
         let isTested = try Set(Repository.sources("Tests").map { "Tests/\($0.room)" })
             .subtracting(["Tests/LinuxMain.swift"])
         let isShown = try Set(Repository.folders("Examples").map { "Examples/\($0)" })
@@ -78,7 +78,7 @@ import Testing
                 imported.subtracting(target.dependencies).sorted() == [],
                 "\(target.name) imports these without declaring them"
             )
-            // A test target may need the programs themselves, to start them.
+            // A test target may depend on programs in order to start them.
             let unused = target.dependencies.subtracting(imported)
                 .subtracting([
                     "yardmaster", "ScanAndRead", "SetLights", "UnlockVehicle", "UpdateModule",

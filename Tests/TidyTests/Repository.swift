@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// The checkout that these tests were built from.
+/// The checkout from which these tests were built.
 enum Repository {
     static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// A Swift file by the folder it belongs to: its room.
+    /// A Swift file, with the folder that is its room.
     struct Source {
         let room: String
         let name: String
@@ -41,12 +41,12 @@ enum Repository {
             }
     }
 
-    /// Whatever in a folder is text.
+    /// All text files below a folder.
     static func texts(_ folder: String) throws -> [Source] {
         let base = root.appending(path: folder)
         let files = try #require(FileManager.default.enumerator(atPath: base.path))
         return files.compactMap { $0 as? String }.sorted().compactMap { path in
-            // Folders and images are not.
+            // Folders and images are skipped.
             guard let text = try? text("\(folder)/\(path)") else { return nil }
             return Source(
                 room: String(path.prefix { $0 != "/" }),
@@ -56,7 +56,7 @@ enum Repository {
         }
     }
 
-    /// The modules that a file imports, ours and others.
+    /// The modules that a file imports, from this package and from others.
     static func imports(_ source: Source) -> [String] {
         source.lines.compactMap { line in
             guard line.contains("import") else { return nil }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The scripts that decide whether a change goes in are held to cases of their own.
+/// Tests of the scripts that decide whether a change is accepted.
 @Suite struct ScriptTests {
     private static let names: [String] =
         (try? FileManager.default.contentsOfDirectory(
@@ -32,14 +32,14 @@ import Testing
         process.standardInput = given
         process.standardOutput = output
         process.standardError = errors
-        // Threads of a test may block signals, and a shell that hears of no child waits forever.
+        // Threads of a test may block signals, and then a shell would wait forever for its child.
         var none = sigset_t()
         var before = sigset_t()
         sigemptyset(&none)
         pthread_sigmask(SIG_SETMASK, &none, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         try process.run()
-        // All of these are far smaller than a pipe, so one after the other is safe.
+        // All of this is far smaller than a pipe, so reading one after the other cannot block.
         try given.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try given.fileHandleForWriting.close()
         let printed = try output.fileHandleForReading.readToEnd() ?? Data()
@@ -91,7 +91,7 @@ import Testing
         #expect(result.status == 0, "\(result.output)")
     }
 
-    /// What scripts run or source: shell in Bench, which says so in its first line.
+    /// The parts that scripts run or source: shell files in Bench, recognised by their first line.
     private func parts() throws -> [Repository.Source] {
         try Repository.texts("Bench").filter { source in
             guard let first = source.lines.first else { return false }
@@ -107,7 +107,7 @@ import Testing
         }
     }
 
-    /// In bash a function cannot have a variable of its own with the name of a constant: the script ends there.
+    /// In bash a function cannot make a constant's name local: the script ends there.
     @Test func `no part of a script makes a constant of that script local`() throws {
         var found = 0
         for name in Self.names {
@@ -161,8 +161,8 @@ import Testing
         #expect(result.errors.contains("does not start"))
     }
 
-    /// What a test run printed, with a name of its own: a log that quotes results would be
-    /// mistaken for them.
+    /// The output of a test run, with a separate name, because a log that quotes results would be
+    /// taken for them.
     private struct Log: CustomTestStringConvertible {
         let testDescription: String
         let text: String
@@ -292,7 +292,8 @@ import Testing
         #expect(result.output == "\(log.passed) \(log.failed) \(log.skipped)\n")
     }
 
-    /// Answers as a bundle does: one test hangs, one takes the process with it, one is skipped.
+    /// A script that behaves like a test bundle: one test hangs, one ends the process, one is
+    /// skipped.
     private static let bundle = """
         #!/bin/bash
         list='A.Hanging/`good`()
@@ -356,7 +357,7 @@ import Testing
         ] {
             #expect(result.output.contains(line), "\(line) in \(result.output)")
         }
-        // Of a long output only the end may be at hand: it says what failed.
+        // Often only the end of a long output is visible, so it names the failed tests.
         let end = try #require(result.output.split(separator: "\nfailed:\n").last)
         #expect(end.contains("  Test \"dies\" recorded an issue: it took its process with it"))
         #expect(end.split(separator: "\n").count == 3, "\(end)")

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One word, one meaning: of the names of types, and of the words of `docs/words.md`.
+/// One word, one meaning: checks the names of types, and the words of `docs/words.md`.
 @Suite struct WordTests {
     private struct Declaration {
         let name: String
@@ -42,7 +42,7 @@ import Testing
 
     @Test func `a type that the architecture names is declared`() throws {
         let types = Set(try declarations().map(\.name))
-        // Rooms, the folders of families and protocols, and suites are written alike.
+        // Rooms, the folders of families and protocols, and suites are written in the same way.
         let files = try Repository.sources() + Repository.sources("Tests")
         let folders = Set(
             try files.flatMap { $0.name.split(separator: "/").dropLast().map(String.init) }
@@ -88,10 +88,10 @@ import Testing
         }
     }
 
-    /// Names that said nothing to whoever had not read the code.
+    /// Names that meant nothing to people who had not read the code.
     @Test func `no type has a name that needs a glossary`() throws {
         let retired = ["Desk", "Room", "Site", "Ear", "Turns"]
-        // A word of HTTP's own.
+        // `SameSite` is a word of HTTP.
         for declaration in try declarations() where declaration.name != "SameSite" {
             let words = declaration.name.matches(of: /[A-Z][a-z]+|[A-Z]+(?![a-z])/)
                 .map { String($0.output) }

@@ -5,7 +5,7 @@ import Testing
 import Trust
 import Wire
 
-/// Statements in DSSE envelopes, which securesystemslib signed, and bills of materials.
+/// Statements in DSSE envelopes, signed by securesystemslib, and bills of materials.
 @Suite struct AttestationTests {
     private struct Samples: Decodable {
         let image: String
@@ -62,7 +62,7 @@ import Wire
     }
 
     @Test func `the protocol's example is verified, and no other bytes`() throws {
-        // X and Y of the example's key behind the head of a P-256 key (RFC 5480).
+        // X and Y of the example's key, after the head of a P-256 key (RFC 5480).
         let head = "3059301306072a8648ce3d020106082a8648ce3d03010703420004"
         let x = "67cd390f77aa359cb08c2235f652270493a9ed832b0abcc01f70954c0390d238"
         let y = "0c782bd54e269125a44f4433aff1432ce94e12bca73aa67ac80cea12608ddf74"
@@ -81,7 +81,7 @@ import Wire
             return try SignedPayload(document, line: 1)
         }
         #expect(try envelope("aGVsbG8gd29ybGQ=", signature).isSigned(by: key))
-        // The same in the other alphabet of Base64.
+        // The same signature in the other alphabet of Base64.
         let other = signature.replacing("+", with: "-").replacing("/", with: "_")
         #expect(other != signature)
         #expect(try envelope("aGVsbG8gd29ybGQ=", other).isSigned(by: key))
@@ -136,7 +136,8 @@ import Wire
             guard
                 let found = try? AttestationFile(changed).statements(about: image, by: key)
             else { continue }
-            // What is left over is the hint of which key it was, and names that nobody asks for.
+            // Only changes in the hint about the key, and in names that are never read, go
+            // unnoticed.
             #expect(found.count == 1)
             let text = String(decoding: changed, as: UTF8.self)
             #expect(!text.contains("\"keyid\": \"") || text != samples.files["ed25519"])

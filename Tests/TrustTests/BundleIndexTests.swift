@@ -2,7 +2,7 @@ import Domain
 import Testing
 import Trust
 
-/// The list of contents that a bundle begins with.
+/// The list of contents at the beginning of a bundle.
 @Suite struct BundleIndexTests {
     private static let digest = SHA256Digest(String(repeating: "0", count: 64))
     private static let created = WallTime(milliseconds: 1_795_219_200_000)

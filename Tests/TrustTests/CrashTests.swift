@@ -4,7 +4,7 @@ import Testing
 import Trust
 import Wire
 
-/// Killed at any moment, the next run is right and believes nothing that was not verified.
+/// After a kill at any moment, the next run has the right result and trusts nothing unverified.
 @Suite struct CrashTests {
     private static let names = [
         "an update from one state to the next", "other keys end a fast-forward",
@@ -29,7 +29,7 @@ import Wire
 
     @Test func `the examples are there`() { #expect(Self.examples.count == Self.names.count) }
 
-    /// `make` gives a folder, `crash` is what happens to it besides the end of the process.
+    /// Ends the process at each moment: `make` gives a folder, and `crash` does further harm to it.
     private func everyMoment<Files: TrustFiles>(
         _ example: RepositoryCase,
         _ make: () throws -> Files,
@@ -50,7 +50,7 @@ import Wire
                 if !isOver {
                     crash(files)
                     moments += 1
-                    // Each document is whole, and the old or the new one.
+                    // Each document is complete, in its old or its new version.
                     let after = try versions(files)
                     for (name, version) in after {
                         let isKnown =
@@ -61,7 +61,8 @@ import Wire
                     #expect(after["root.json"] != nil)
                 }
                 if !isOver, refusal == nil { Issue.record("a dead process said yes") }
-                // The same again, and all that follows, as if nothing had been.
+                // The same step again and all following steps, with the same results as without the
+                // kill.
                 for (later, step) in example.steps.enumerated().dropFirst(number) {
                     let (refusal, bytes) = await step.run(files)
                     let said = refusal?.description ?? "ok"
@@ -79,7 +80,7 @@ import Wire
         return moments
     }
 
-    /// The versions that a step serves of a document.
+    /// The versions of a document that a step serves.
     private func served(_ name: String, _ step: RepositoryCase.Step) -> [Int64] {
         step.served.compactMap { served, bytes -> Int64? in
             guard served.hasPrefix("metadata/"),
@@ -121,12 +122,12 @@ import Wire
                 try start(example, in: files)
                 for step in example.steps[...number] { _ = await step.run(files) }
                 files.loseNames(drawing: &chance, isMixed: isMixed)
-                // Whatever has a name that counts is whole.
+                // Every document with a valid name is complete.
                 _ = try versions(files)
                 for (later, step) in example.steps.enumerated().dropFirst(number) {
                     var (refusal, bytes) = await step.run(files)
                     if case .noRoot = refusal {
-                        // The way back is the one by which it began.
+                        // The recovery is the same as the first start.
                         try start(example, in: files)
                         begun += 1
                         (refusal, bytes) = await step.run(files)
@@ -136,7 +137,7 @@ import Wire
                     if let content = step.content { #expect(bytes == Array(content.utf8)) }
                     let trusted = try versions(files)
                     for (role, version) in step.versions {
-                        // Of what was lost, only what is right came back.
+                        // Of the lost documents, only right ones have returned.
                         let isRight = trusted[role + ".json"] == version
                         let isLost = refusal != nil && trusted[role + ".json"] == nil
                         #expect(isRight || isLost, "\(role), loss \(loss), step \(later)")

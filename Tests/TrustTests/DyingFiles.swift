@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 import Trust
 
-/// A folder whose process is killed before the nth thing that it changes.
+/// A folder whose process is killed before its change number `count + 1`.
 final class DyingFiles<Files: TrustFiles>: TrustFiles {
     private let files: Files
     private let left: Mutex<Int>
@@ -13,10 +13,10 @@ final class DyingFiles<Files: TrustFiles>: TrustFiles {
         left = Mutex(count)
     }
 
-    /// Whether a change was asked for that was not made any more.
+    /// Whether a change was requested after the death.
     var hasDied: Bool { left.withLock { $0 < 0 } }
 
-    /// Once dead, nothing happens any more.
+    /// Throws when the process is dead.
     private func live() throws(StorageError) {
         let isAlive = left.withLock { left in
             guard left > 0 else {
@@ -37,7 +37,7 @@ final class DyingFiles<Files: TrustFiles>: TrustFiles {
         do throws(StorageError) {
             try live()
         } catch {
-            // Killed in the middle of writing.
+            // The process was killed in the middle of a write.
             try files.write(name, Array(bytes.prefix(bytes.count / 2)))
             throw error
         }
@@ -67,15 +67,15 @@ final class DyingFiles<Files: TrustFiles>: TrustFiles {
     func names() throws(StorageError) -> [String] { try files.names() }
 }
 
-/// A disk that loses, with the power, all that was not put on it.
+/// A disk that loses everything that was not synced when the power is cut.
 final class FadingFiles: TrustFiles {
     private struct State {
-        /// Contents by number of the file: as written, and as they are on the disk.
+        /// The contents by file number: as written, and as they are on the disk.
         var written: [Int: [UInt8]] = [:]
         var kept: [Int: [UInt8]] = [:]
         var names: [String: Int] = [:]
         var keptNames: [String: Int] = [:]
-        /// All names as they were after each change.
+        /// All names, as they were after each change.
         var history: [[String: Int]] = [[:]]
         var next = 0
     }
@@ -121,7 +121,8 @@ final class FadingFiles: TrustFiles {
 
     func names() throws(StorageError) -> [String] { state.withLock { $0.names.keys.sorted() } }
 
-    /// The power goes and comes back; with `keepingNames` the folder got to the disk by itself.
+    /// Cuts the power and restores it; with `keepingNames` the folder's names reached the disk
+    /// without a sync.
     func loseThePower(keepingNames: Bool) {
         state.withLock { state in
             if !keepingNames { state.names = state.keptNames }
@@ -131,10 +132,10 @@ final class FadingFiles: TrustFiles {
         }
     }
 
-    /// The power goes on a disk that took each sync of the folder for done and did nothing.
+    /// Cuts the power on a disk that reported each sync of the folder as done, and did nothing.
     ///
-    /// All names are as at one earlier moment; with `isMixed` some are as they were last and the others
-    /// are gone.
+    /// All names are as at an earlier moment; with `isMixed` some are as they were last, and the
+    /// others are gone.
     func loseNames(drawing chance: inout SplitMix64, isMixed: Bool) {
         state.withLock { state in
             if isMixed {

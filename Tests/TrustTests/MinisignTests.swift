@@ -3,7 +3,7 @@ import Foundation
 import Testing
 import Trust
 
-/// Detached signatures, made by minisign itself.
+/// Detached signatures that minisign has made.
 @Suite struct MinisignTests {
     private func fixture(_ name: String) throws -> [UInt8] {
         let url = try #require(

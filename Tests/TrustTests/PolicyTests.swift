@@ -3,7 +3,7 @@ import Testing
 import Trust
 import Wire
 
-/// What signers say of a release beyond that it is genuine.
+/// The signers' statements about a release, besides that it is genuine.
 @Suite struct PolicyTests {
     private static let now = WallTime(milliseconds: 1_795_219_200_000)
     private static let city = HardwareID(family: Family(rawValue: "comodule"), type: 17, variant: 0)
@@ -84,7 +84,7 @@ import Wire
         #expect(throws: PolicyRefusal.uncounted(seen: 5, hardware: Self.city)) {
             try check(.silent, claim("4.11.0"), ledger: ledger)
         }
-        // Other modules have releases of their own.
+        // Other modules have their own releases.
         let scooter = HardwareID(family: Family(rawValue: "comodule"), type: 18, variant: 0)
         try check(older, claim("4.11.0", hardware: scooter), ledger: ledger)
     }

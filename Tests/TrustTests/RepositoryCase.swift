@@ -5,7 +5,7 @@ import Testing
 import Trust
 import Wire
 
-/// A repository made by the reference implementation, and what a client must say to it.
+/// A repository made by the reference implementation, and the expected answers of a client.
 struct RepositoryCase: Sendable, CustomTestStringConvertible {
     struct Step: Sendable {
         let served: [String: [UInt8]]
@@ -75,7 +75,7 @@ struct RepositoryCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// Serves what a step serves; counts what was asked for.
+/// Serves the files of a step, and records the requests.
 final class StepSource: MetadataSource {
     private let prefix: String
     private let step: RepositoryCase.Step
@@ -97,7 +97,7 @@ final class StepSource: MetadataSource {
 }
 
 extension RepositoryCase.Step {
-    /// What the client says: nil when all is well.
+    /// Runs the step; the refusal is nil when the client accepts everything.
     func run(_ files: some TrustFiles) async -> (refusal: TrustError?, bytes: [UInt8]?) {
         let source = StepSource(self, below: "metadata/")
         do throws(TrustError) {

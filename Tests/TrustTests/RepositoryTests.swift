@@ -3,7 +3,7 @@ import Testing
 import Trust
 import Wire
 
-/// What a client of signed repositories must do, line by line.
+/// The requirements for a client of signed repositories, one by one.
 @Suite struct RepositoryTests {
     @Test func `the cases are there`() {
         #expect(RepositoryCase.all.count > 120)
@@ -28,7 +28,7 @@ import Wire
                 let document = try stored.map { try JSONValue(json: $0) }
                 #expect(document?["signed"]?["version"]?.integer == version, "\(role)")
             }
-            // What is kept was served, byte by byte: nothing of ours is written into it.
+            // Stored documents are equal to served ones, byte by byte: the client adds nothing.
             for name in try files.names() where name.hasSuffix(".json") {
                 let stored = try files.read(name, limit: 1 << 30)
                 let served = example.steps[...number].flatMap { Array($0.served.values) }

@@ -3,7 +3,7 @@ import Testing
 import Trust
 import Wire
 
-/// The small parts that the client is made of.
+/// The small parts of the client.
 @Suite struct SmallPartsTests {
     @Test(arguments: [
         ("1970-01-01T00:00:00Z", 0), ("2026-11-21T03:36:05Z", 1_795_232_165),

@@ -1,7 +1,7 @@
 import Testing
 import Wire
 
-/// What a form writes, and how it describes that.
+/// The output of a form, and its description.
 @Suite struct JSONFormTests {
     private struct Bay: JSONDescribed {
         let number: Int

@@ -143,7 +143,7 @@ import Wire
     }
 }
 
-/// What must hold for any value and any bytes; a failure names the seed.
+/// Properties that must hold for any value and any bytes; a failure prints the seed.
 @Suite struct JSONPropertyTests {
     /// A random value whose size shrinks with its depth.
     private func value(_ random: inout SplitMix64, depth: Int = 0) -> JSONValue {

@@ -21,7 +21,7 @@ import Wire
         for _ in 0..<2_000 {
             let time = Int64(random.below(7_573_000_000)) - 315_619_200
             let date = Date(timeIntervalSince1970: TimeInterval(time))
-            // The other reader's rules end in 2037.
+            // The rules of the other reader end in 2037.
             guard time < 2_140_000_000 else {
                 #expect((-50_400...50_400).contains(zone.offset(at: time)))
                 continue
@@ -41,9 +41,9 @@ import Wire
 
     @Test func `local times come back, one that is left out and one that comes twice too`() throws {
         let zone = try Zone(try bytes("Europe/Tallinn"))
-        // 29 March 2026, 03:30 is left out: half an hour after what would have been 03:00.
+        // 03:30 is skipped on 29 March 2026: the result is half an hour after the skipped 03:00.
         #expect(zone.moment(ofLocal: 1_774_755_000) == 1_774_747_800)
-        // 25 October 2026, 03:30 comes twice: the first.
+        // 03:30 occurs twice on 25 October 2026: the result is the first.
         #expect(zone.moment(ofLocal: 1_792_899_000) == 1_792_888_200)
         var random = SplitMix64(seed: 9)
         for _ in 0..<2_000 {

@@ -4,7 +4,7 @@
     python3 -m venv V && V/bin/pip install 'securesystemslib[crypto]==1.6.0' in-toto-attestation
     V/bin/python make-attestations.py > attestations.json
 
-The keys are made again each time, and nobody keeps the private ones.
+The keys are new each time, and the private ones are not kept.
 """
 
 import hashlib

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes cases.json: repositories and what a client must say to them.
+"""Makes cases.json: repositories, and the answers that a client must give.
 
 Needs the package `tuf` 7 with `securesystemslib[crypto]`. Keys come from fixed seeds where the
-scheme allows it; RSA and ECDSA signatures differ at each run, which no test minds.
+scheme allows it; RSA and ECDSA signatures differ in each run, which no test depends on.
 
-A case is a list of steps. A step serves files at addresses, sets the clock, does something and
-says how it must end: "ok", or a part of the sentence of the refusal. `versions` are those that
-must be trusted afterwards.
+A case is a list of steps. A step serves files at addresses, sets the clock, performs an action and
+contains the expected result: "ok", or a part of the message of the refusal. `versions` are those
+that must be trusted afterwards.
 """
 
 import copy
@@ -47,7 +47,7 @@ def keyid(key_dict):
 
 
 class Repository:
-    """A repository that publishes right documents, and lets a case bend them before signing."""
+    """A repository that publishes valid documents, which a case may falsify before signing."""
 
     def __init__(self, consistent=True):
         self.signers = {role: [signer(role)] for role in TOP}
@@ -195,10 +195,10 @@ def fresh(**options):
     return repo
 
 
-# ---------------------------------------------------------------- documents that are no documents
+# ---------------------------------------------------------------- invalid documents
 
 def bent_document(name, role, raw, expect, versions=None):
-    """A repository whose document of one role is bent as text after signing."""
+    """A repository in which the document of one role is replaced by other text after signing."""
     repo = fresh()
     start = first_root(repo)
     repo.raw[role] = raw
@@ -311,7 +311,7 @@ bent_value("a key id twice in a role", "root", doubled, "twice in one role")
 
 
 def mislabelled():
-    """The key stands under an id that is not its digest; the document names that id."""
+    """The key has an id that is not its digest; the document uses that id."""
     repo = fresh()
     start = first_root(repo)
     one = repo.signers["timestamp"][0]
@@ -336,7 +336,7 @@ mislabelled()
 
 
 def one_key_two_ids():
-    """One key under two ids, each the right digest of its own description: one signer."""
+    """One key with two ids, each the right digest of its own description: one signer."""
     repo = fresh()
     start = first_root(repo)
     one = repo.signers["timestamp"][0]
@@ -536,7 +536,7 @@ good = dict(repo.publish())
 case("a root that was refused is not kept", start, step(bad, "root is signed by 0", versions={"root": 1}), step(good, versions={"root": 2}))
 
 
-# a root by other keys must be signed by those of the root before, and by its own
+# a root with other keys must be signed by the keys of the previous root and by its own
 repo = fresh()
 start = first_root(repo)
 own, stranger = repo.signers["root"][0], signer("stranger")
@@ -555,7 +555,7 @@ case("a root that its own keys have not signed", start, step(unsigned, "root is 
      step(good, versions={"root": 2}))
 
 
-# a key rotated and the old one used
+# a key was rotated, and the old one is used
 def rotated():
     repo = fresh()
     start = first_root(repo)
@@ -580,7 +580,7 @@ rotated()
 
 
 def recovered(name, keep_old):
-    """Somebody signed a version that no honest one can follow; other keys end that."""
+    """Somebody signed a version that is higher than any honest one; other keys end that."""
     repo = Repository()
     repo.timestamp.version = 100
     repo.snapshot.version = 100

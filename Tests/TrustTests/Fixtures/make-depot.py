@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Makes depot.json: repositories for images, as a depot meets them, and what the program says.
+"""Makes depot.json: repositories for images, as a depot uses them, and the messages of the program.
 
-Takes the folder of make-cases.py's neighbours; needs the same packages. Documents expire in 2099,
+Imports make-cases.py, which is in the same folder; needs the same packages. Documents expire in 2099,
 so that the tests hold for as long as the program does.
 """
 
