@@ -4,7 +4,8 @@ import Foundation
 import Signers
 import Testing
 
-/// Bills of materials and attestations beside an image: kept, verified, carried and told of.
+/// Bills of materials and attestations of an image: stored, verified, carried in bundles and
+/// reported.
 @Suite struct AttachmentTests {
     private struct Samples: Decodable {
         let keys: [String: String]
@@ -52,7 +53,7 @@ import Testing
         return result.output
     }
 
-    /// What the store holds beside the image.
+    /// The files in the store that belong to the image.
     private func kept(_ state: String) throws -> [String: Data] {
         let place = "\(state)/images/sha256/\(TrustedDepot.digest.prefix(2))"
         let names = try FileManager.default.contentsOfDirectory(atPath: place)
@@ -82,7 +83,7 @@ import Testing
         #expect(kept.count == 3, "\(kept.keys)")
         #expect(kept.values.contains(Data(Self.bill.utf8)))
         #expect(kept.values.contains(Data((samples.files["ed25519"] ?? "").utf8)))
-        // They go with the image.
+        // They are removed with the image.
         let pruned = try program.run([
             "images", "prune", "--forget", "trusted", "--state", program.state,
         ])
@@ -104,7 +105,7 @@ import Testing
         #expect(text.split(separator: "signed by the key ").count == 4, "\(text)")
     }
 
-    /// What is wrong, and what is said of it.
+    /// A fault, and the expected message.
     struct Fault: CustomTestStringConvertible, Sendable {
         let testDescription: String
         let status: Int32

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// What the program says to input that is wrong, and that nothing is touched by it.
+/// The messages for wrong input, which must not change anything.
 @Suite struct BadInputTests {
-    /// Ten mistakes, each another one.
+    /// Ten different mistakes.
     private static let tenMistakes = """
         name: Tallinn 4.12
         vehicels: []
@@ -186,7 +186,7 @@ import Testing
         let result = try program.run(program.demo())
         for refusal in [check, result] {
             #expect(refusal.status == 65)
-            // Said once, whatever the number of vehicles.
+            // Printed once, whatever the number of vehicles.
             #expect(refusal.errors.components(separatedBy: "has no GO device").count == 2)
         }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Vehicles whose modules want a bond, from the fleet list to the module's answer.
+/// Vehicles whose modules require a bond, from the fleet list to the module's answer.
 @Suite struct BondTests {
     @Test func `each module that wants a bond is updated, or named with what to do`() throws {
         let program = try Program()

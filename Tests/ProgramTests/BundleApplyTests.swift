@@ -2,11 +2,11 @@ import Foundation
 import Signers
 import Testing
 
-/// One command for a technician with a stick, and a folder that bundles come into.
+/// One command for a technician with a USB stick, and a folder into which bundles are copied.
 @Suite struct BundleApplyTests {
     private static let office = MinisignSigner(2)
 
-    /// A bundle that the office signed.
+    /// A depot with a bundle that the office has signed.
     private func depot(_ name: String = "tallinn.bundle") throws -> SignedDepot {
         let depot = try SignedDepot()
         try depot.sign()
@@ -29,7 +29,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains("yardmaster run rollouts/trusted/manifest.yaml"))
         #expect(result.output.contains("  in the store\n"), "\(result.output)")
-        // The keys of vehicles are no part of a bundle.
+        // A bundle does not contain the keys of vehicles.
         let valid = try depot.program.run([
             "validate", "rollouts/trusted/manifest.yaml", "--without-files",
         ])
@@ -115,7 +115,7 @@ import Testing
             "\(result.output)"
         )
         #expect(isThere(depot.folder + "/rollouts/trusted/profiles/" + name))
-        // What is none does not become one.
+        // A file that is not a profile is refused.
         var loose = try LooseBundle(depot.folder + "/tallinn.bundle")
         loose.parts["profiles/evil.yaml"] = Array("ssh-ed25519 AAAA".utf8)
         try loose.write(to: depot.folder + "/tallinn.bundle")
@@ -211,7 +211,7 @@ import Testing
         #expect(try verify("--threshold", "2").status == 0)
         #expect(try verify().status == 77)
         #expect(try verify("--threshold", "4").status == 64)
-        // One key that is named twice is one signer.
+        // One key that is given twice counts as one signer.
         let twice = try depot.program.run([
             "bundle", "verify", "tallinn.bundle", "--state", depot.program.state, "--key",
             "office.pub", "--key", "office.pub", "--threshold", "2",

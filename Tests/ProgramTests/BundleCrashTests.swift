@@ -4,9 +4,9 @@ import Signers
 import Testing
 import Workbench
 
-/// `bundle apply` that is killed anywhere, as a plain user: the next one finishes it.
+/// `bundle apply` that is killed at any point, as a plain user: the next `apply` finishes the work.
 @Suite struct BundleCrashTests {
-    /// How many places: few in the gate, as many as one likes by hand.
+    /// The number of points: few in the gate, any number by hand.
     private static let count =
         ProcessInfo.processInfo.environment["YARDMASTER_CRASH_POINTS"].flatMap { Int($0) } ?? 12
 
@@ -36,14 +36,14 @@ import Workbench
             )
         }
 
-        /// What lies behind the link, nothing when there is no link yet.
+        /// The files behind the link; nil when there is no link yet.
         var rollout: [String]? {
             try? FileManager.default.subpathsOfDirectory(
                 atPath: depot.folder + "/rollouts/trusted/"
             ).sorted()
         }
 
-        /// As it was before the first bundle came.
+        /// Restores the state before the first bundle.
         func clean() throws {
             for folder in ["rollouts", "state/images"] {
                 let path = depot.folder + "/" + folder
@@ -56,7 +56,7 @@ import Workbench
 
     @Test func `the end at any call is made good by the next apply`() throws {
         let depot = try Depot()
-        // One that nobody disturbs tells how many calls there are.
+        // A run without a kill shows the number of calls.
         let whole = try depot.start()
         let most = whole.countCalls()
         #expect(whole.terminationStatus == 0 && most > 20, "\(most) calls")
@@ -69,7 +69,7 @@ import Workbench
             let place = Int.random(in: most / 4...most, using: &chance)
             let process = try depot.start()
             if process.isKilled(after: place) { killed += 1 }
-            // A rollout is there whole, or not at all.
+            // A rollout is complete, or does not exist.
             if let rollout = depot.rollout { #expect(rollout == complete, "point \(point)") }
             let next = try depot.start()
             next.waitUntilExit()
@@ -78,7 +78,7 @@ import Workbench
             let names = try FileManager.default.contentsOfDirectory(
                 atPath: depot.depot.folder + "/rollouts"
             )
-            // The link, the folder, and at most a link that was not renamed any more.
+            // The link, the folder, and at most one link that was not renamed.
             #expect(names.count <= 3, "\(names)")
             let drafts = names.filter { $0.hasPrefix(".") }
             #expect(drafts.allSatisfy { $0.hasPrefix(".trusted-") }, "\(drafts)")

@@ -2,7 +2,8 @@ import Foundation
 import Signers
 import Testing
 
-/// A bundle that was taken over on a disk that lost names with the power: the next apply puts them back.
+/// A bundle that was taken over on a disk that lost names in a power cut: the next `apply` restores
+/// them.
 @Suite struct BundleLossTests {
     private let depot: SignedDepot
 
@@ -20,7 +21,8 @@ import Testing
         ])
     }
 
-    /// Whole bytes below a folder; what people read of the time of arrival differs.
+    /// The bytes of all files below a folder; files with the time of arrival are left out, because
+    /// they differ.
     private func contents(_ folder: String) throws -> [String: Data] {
         try depot.contents(of: depot.folder + "/" + folder).filter { name, _ in
             !name.hasSuffix("images/origins") && !name.hasSuffix("clock")
@@ -34,13 +36,13 @@ import Testing
         let (rollouts, state) = try (contents("rollouts"), contents("state"))
         let names = try files.subpathsOfDirectory(atPath: depot.folder + "/rollouts")
         let kept = try files.subpathsOfDirectory(atPath: depot.folder + "/state").filter { name in
-            // What was trusted is not brought by a bundle alone.
+            // A bundle alone does not bring the trusted documents.
             !name.hasPrefix("trust")
         }
         #expect(names.count >= 5 && kept.count >= 5, "\(names) \(kept)")
         let lost = names.map { "rollouts/" + $0 } + kept.map { "state/" + $0 }
         for name in lost {
-            // With a folder goes all that is in it.
+            // The contents of a folder are lost with it.
             try? files.removeItem(atPath: depot.folder + "/" + name)
             let again = try apply()
             #expect(again.status == 0, "\(name): \(again.errors)")

@@ -7,9 +7,9 @@ import Signers
 import Testing
 import Trust
 
-/// Bundles that were changed at random: nothing wrong is accepted, and nothing is wedged by them.
+/// Bundles with random changes: nothing wrong is accepted, and none of them blocks later bundles.
 @Suite struct BundleMutationTests {
-    /// How many are tried: few in the gate, as many as one likes by hand.
+    /// The number of attempts: few in the gate, any number by hand.
     private static let count =
         ProcessInfo.processInfo.environment["YARDMASTER_BUNDLE_MUTATIONS"].flatMap { Int($0) }
         ?? 400
@@ -19,12 +19,12 @@ import Trust
         func failure(of descriptor: CInt) -> String? { nil }
     }
 
-    /// Changes the bytes as a bad stick or a bad copy does.
+    /// Changes the bytes as a bad USB stick or a bad copy does.
     private static func bend(_ whole: [UInt8], _ chance: inout SplitMix64) -> [UInt8] {
         var bytes = whole
         for _ in 0..<Int.random(in: 1...3, using: &chance) {
             guard !bytes.isEmpty else { break }
-            // The beginning says what all the rest is: it is hit as often as the rest.
+            // The beginning describes the rest, so it is changed as often as the rest.
             let most = Bool.random(using: &chance) ? min(bytes.count, 2_000) : bytes.count
             let place = Int.random(in: 0..<most, using: &chance)
             let length = min(Int.random(in: 1...200, using: &chance), bytes.count - place)
@@ -43,7 +43,7 @@ import Trust
         return bytes
     }
 
-    /// Changes the parts and makes the list of contents fit, as somebody would who wants to.
+    /// Changes the parts and adapts the list of contents, as an attacker would.
     private static func forge(
         _ parts: [String: [UInt8]],
         _ chance: inout SplitMix64
@@ -71,7 +71,7 @@ import Trust
         return try bundle(parts)
     }
 
-    /// A bundle of any parts, whatever their names are.
+    /// A bundle of any parts with any names.
     private static func bundle(_ parts: [String: [UInt8]]) throws -> [UInt8] {
         let sorted = parts.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         let members = sorted.map { name, bytes in
@@ -144,9 +144,9 @@ import Trust
                 continue
             }
             taken += 1
-            // A signed bundle is the very one that was signed.
+            // An accepted signed bundle is exactly the one that was signed.
             if isSigned { #expect(bytes == whole, "seed \(seed), \(number)") }
-            // One that nobody signed may say other things; its image is still the signer's.
+            // An unsigned bundle may contain other text, but its image is still the signer's.
             let found = try depot.contents(of: target)
             #expect(!found.keys.contains { $0.hasPrefix(".") || $0.contains("/.") }, "\(number)")
             let image = depot.program.state + "/images/sha256/\(TrustedDepot.digest.prefix(2))/"
@@ -166,7 +166,7 @@ import Trust
         }
         #expect(refused > Self.count / 6, "\(refused) were refused, \(taken) taken over")
         if taken == 0 { #expect(try depot.contents(of: state) == before) }
-        // The honest one is still taken.
+        // The unchanged bundle is still accepted.
         try Data(whole).write(to: URL(filePath: path))
         try await accept(path, state, demand, into: target)
         #expect(try depot.contents(of: target).keys.contains("manifest.yaml"))

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Bundles that add to earlier ones, and copies that were cut.
+/// Bundles that extend earlier ones, and copies that are incomplete.
 @Suite struct BundleSinceTests {
     private func depot() throws -> SignedDepot {
         let depot = try SignedDepot()

@@ -3,7 +3,7 @@ import Signers
 import Testing
 import Workbench
 
-/// What a bundle may do to a depot, and what a stranger's may not.
+/// The changes that a bundle may make in a depot, and those that a stranger's bundle may not make.
 @Suite struct BundleTakeoverTests {
     private func depot(
         _ comment: String = "hardware:comodule-17-0 counter:5 version:4.12.0"
@@ -140,7 +140,7 @@ import Workbench
         let file = try depot.verify("--target-dir", depot.folder + "/plain")
         #expect(file.status == 73)
         #expect(file.errors.contains("Not a directory"), "\(file.errors)")
-        // As somebody who is not root, for whom rights hold.
+        // As a user who is not root, so that permissions apply.
         let target = depot.folder + "/locked"
         try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
         try PlainUser.own(depot.folder)
@@ -315,7 +315,7 @@ import Workbench
         try depot.trust()
         let target = depot.folder + "/rollout"
         #expect(try depot.verify("--target-dir", target).status == 0)
-        // Secrets are brought by a way of their own.
+        // Secrets are brought separately.
         try FileManager.default.copyItem(
             atPath: depot.folder + "/keys/demo.key",
             toPath: target + "/keys/demo.key"
@@ -335,7 +335,7 @@ import Workbench
         let depot = try SignedDepot()
         try depot.sign()
         #expect(try depot.depot.fetch().status == 0)
-        // An address that nobody answers at.
+        // An address where no server listens.
         let nobody = "http://127.0.0.1:9/city.minisig"
         let text = try String(contentsOfFile: depot.folder + "/manifest.yaml", encoding: .utf8)
             .replacing("'file:city.minisig'", with: "'\(nobody)'")
@@ -366,14 +366,14 @@ import Workbench
     }
 }
 
-/// How often a file is opened by anybody, counted by the kernel.
+/// Counts how often any process opens a file, by the kernel's events.
 private final class OpenCount {
     private let descriptor: CInt
 
     init(_ path: String) throws {
         descriptor = inotify_init1(CInt(IN_NONBLOCK) | CInt(IN_CLOEXEC))
-        // The kernel makes one event of several that follow each other and are the same: what is
-        // read between two opens keeps them apart.
+        // The kernel merges identical events that follow each other; the read events between two
+        // opens keep the opens apart.
         let events = UInt32(IN_OPEN) | UInt32(IN_ACCESS) | UInt32(IN_CLOSE_NOWRITE)
         guard descriptor >= 0, inotify_add_watch(descriptor, path, events) >= 0 else {
             throw FileFailure(path)
@@ -382,11 +382,12 @@ private final class OpenCount {
 
     deinit { close(descriptor) }
 
-    /// Since the last time that it was asked.
+    /// The number of opens since the last call.
     var count: Int {
         var bytes = [UInt8](repeating: 0, count: 1 << 16)
         let read = max(0, read(descriptor, &bytes, bytes.count))
-        // Events of one watched file carry no name: 16 bytes each, the second four say what it was.
+        // Events of a watched file have no name: they are 16 bytes each, and the second four are
+        // the kind.
         return stride(from: 0, to: read, by: 16).count { start in
             bytes[start + 4] & UInt8(IN_OPEN) != 0
         }

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// A rollout in one file: made where there is a network, judged where there is none.
+/// A rollout in one file: made where there is a network, verified where there is none.
 @Suite struct BundleTests {
-    /// A depot that has made a bundle of a rollout that trusts a repository.
+    /// A depot that has made a bundle of a rollout with a trusted repository.
     private func made(_ tree: String = "good") throws -> TrustedDepot {
         let depot = try TrustedDepot()
         try depot.manifest()
-        // Files of a bundle lie beside the manifest.
+        // The files for a bundle are beside the manifest.
         try depot.serve(tree)
         let result = try depot.program.run([
             "bundle", "create", "manifest.yaml", "tallinn.bundle", "--state", depot.program.state,
@@ -16,7 +16,7 @@ import Testing
         return depot
     }
 
-    /// Another depot, which trusts the same root and has seen what `tree` says.
+    /// Another depot, which trusts the same root and has seen the documents of `tree`.
     private func offline(
         _ depot: TrustedDepot,
         having tree: String? = nil,
@@ -61,7 +61,7 @@ import Testing
             "files/demo/fleet.csv", "files/root.json", "images/\(TrustedDepot.digest)",
             "manifest/manifest.yaml", "metadata/vendor/timestamp.json",
         ] { #expect(shown.output.contains(part), "\(shown.output)") }
-        // Of secrets only the references.
+        // Of secrets, the bundle contains only the references.
         #expect(!shown.output.contains(".key"))
     }
 

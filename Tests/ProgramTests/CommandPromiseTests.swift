@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Commands over several runs: none twice, none lost, doubts kept.
+/// Commands over several runs: none is sent twice, none is lost, doubts are kept.
 ///
-/// Judged by the car's own record.
+/// The judge is the car's own record.
 @Suite struct CommandPromiseTests {
     @Test func `a night that begins again and is killed is gone on with`() throws {
         let yard = try PromiseYard()
@@ -18,7 +18,7 @@ import Testing
         let third = try yard.run()
         #expect(third.status == 0, "\(third.errors)")
         #expect(yard.deeds == ["unlock-all", "unlock-all"], "night 2 had not done it yet")
-        // And one that was cut after the command does not repeat it.
+        // A night that is cut after the command does not repeat it.
         try yard.manifest(
             "other",
             steps: "[{command: unlock-driver}, {wait: 30s}]",
@@ -39,7 +39,7 @@ import Testing
         try yard.manifest(steps: "[{command: open-trunk}, {command: unlock-driver}]")
         #expect(try yard.run().status == 0)
         #expect(yard.deeds == ["unlock-all", "unlock-driver", "open-trunk", "unlock-driver"])
-        // What `--limit` did by this very plan is part of it.
+        // Commands that `--limit` has carried out with the same plan count for the rollout.
         try yard.manifest(steps: "[{command: close-trunk}]")
         #expect(try yard.run("yard", "--limit", "car").status == 0)
         #expect(try yard.run().status == 0)
@@ -50,7 +50,7 @@ import Testing
         let yard = try PromiseYard()
         try yard.manifest(steps: "[{wait: 40s}, {command: unlock-all}, {wait: 30s}]")
         try yard.cut(at: "\"detail\":\"wait\"")
-        // The depot's clock has moved on: what comes now is before what was.
+        // The depot's clock has advanced: after this it shows times before those of the first run.
         try yard.setClockBack()
         try yard.cut(at: "\"kind\":\"step-ended\"", pace: 20)
         #expect(yard.deeds == ["unlock-all"])
@@ -62,7 +62,7 @@ import Testing
     @Test func `what was carried out is not repeated by resume, retry or a used-up airtime`() throws
     {
         let yard = try PromiseYard()
-        // Nobody has checked in: the car refuses the second one each time.
+        // The car is not checked in, so it refuses the second command each time.
         try yard.manifest(
             steps: "[{command: unlock-all}, {command: check-out}]",
             rollout: "{pause-when: {failed: 0}}"
@@ -79,7 +79,7 @@ import Testing
         #expect(try yard.exec("car", "command check-in").status == 0)
         #expect(try yard.run().status == 0, "only the step that failed is done again")
         #expect(yard.deeds == ["unlock-all", "check-in", "check-out"])
-        // Until somebody says that it begins again.
+        // The commands are sent again only when a person begins the rollout again.
         #expect(try yard.run("yard", "--again").status == 12)
         #expect(yard.deeds == ["unlock-all", "check-in", "check-out", "unlock-all"])
     }
@@ -109,7 +109,7 @@ import Testing
         #expect(yard.deeds.isEmpty)
         let status = try yard.say("status")
         #expect(status.output.contains("yardmaster retry car"))
-        // It was not carried out: it may be sent.
+        // The person's answer is that it was not carried out, so it may be sent.
         #expect(try yard.say("retry", "car").status == 0)
         #expect(try yard.run().status == 0)
         #expect(yard.deeds == ["unlock-all"])
@@ -120,7 +120,8 @@ import Testing
         let yard = try PromiseYard()
         try yard.manifest(steps: "[{command: unlock-all}]")
         try yard.cut(at: "\"state\":\"acting\"", pace: 1)
-        // Left alone in one run, not there in another one, met by another rollout in a third.
+        // The vehicle is inhibited in one run, away in another, and part of another rollout in a
+        // third.
         #expect(try yard.say("inhibit", "car").status == 0)
         let left = try yard.run("yard", "--json")
         #expect(left.status == 10)
@@ -137,7 +138,7 @@ import Testing
         #expect(try yard.run().status == 10)
         #expect(try yard.run("yard", "--again").status == 10)
         #expect(yard.deeds.isEmpty)
-        // It was carried out, somebody says: it counts as done.
+        // The person's answer is that it was carried out, so it counts as done.
         let cleared = try yard.say("clear", "car")
         #expect(cleared.output.contains("what was in doubt counts as done"), "\(cleared.output)")
         #expect(try yard.run("other").status == 0)
@@ -169,7 +170,7 @@ import Testing
         #expect(aborted.status == 13)
         #expect(yard.deeds == ["unlock-all", "lock"], "\(aborted.output)")
         #expect(try !yard.say("status").output.contains("is owed"))
-        // A killed one is made good by whichever run comes next.
+        // The owed step of a killed run is done by any next run.
         try yard.manifest(
             "second",
             steps: "[{command: unlock-all}, {wait: 2m}]",
@@ -178,7 +179,7 @@ import Testing
         try yard.cut("second", at: "\"detail\":\"wait\"")
         #expect(try yard.exec("car", "command locate").status == 0)
         #expect(yard.deeds.suffix(3) == ["unlock-all", "lock", "locate"])
-        // And a used-up airtime ends with it.
+        // When the airtime is used up, the steps of `always` are still done.
         try yard.depot(car: ", operation-time: 6s")
         try yard.manifest(
             "third",

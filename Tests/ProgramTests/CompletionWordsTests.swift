@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What shells complete with what the state directory knows.
+/// Completions of shells with words from the state directory.
 @Suite struct CompletionWordsTests {
     private func night() throws -> Program {
         let program = try Program()
@@ -25,7 +25,7 @@ import Testing
         #expect(vehicles.count { $0.hasPrefix("bike-") } == 24)
         #expect(vehicles.contains("plate=114 DMO"))
         #expect(vehicles.suffix(4) == ["@failed", "@unreachable", "@deferred", "@doubt"])
-        // Every one of them is taken where vehicles are.
+        // Each of these words is accepted as a vehicle argument.
         for word in [vehicles[0], "@failed"] + ["plate=114 DMO"] {
             let result = try program.run(["status", "--limit", word, "--state", program.state])
             #expect(result.status == 0, "\(word): \(result.errors)")
@@ -49,7 +49,7 @@ import Testing
         let program = try night()
         let script = try program.run(["completion", "bash"]).output
         var words = line
-        // Named in front: what is completed stands last.
+        // The state directory is given first, because the word to complete is the last one.
         words.insert(contentsOf: ["--state", program.state], at: line[0] == "history" ? 2 : 1)
         let quoted = ([Program.path] + words).map { "'\($0)'" }.joined(separator: " ")
         let path = try program.write(

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What numbers and exit codes mean, wherever they stand.
+/// Numbers and exit codes have the same meaning everywhere.
 @Suite struct CountPromiseTests {
     /// Four cars of the shipped manifest, each with its own token, whose command fails each time.
     private func cars(rollout: String) throws -> PromiseYard {
@@ -23,7 +23,7 @@ import Testing
             depot.replacing(", vehicle: {reservation: true}", with: "")
                 .replacing(", faults: [{late-result: 20s}]", with: "")
         )
-        // Nobody has checked in.
+        // The cars are not checked in, so they refuse this.
         try yard.manifest(steps: "[{command: check-out}]", rollout: rollout)
         return yard
     }
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `commands that fail trip the gate, and a vehicle counts once`() throws {
-        // Each is tried twice: that are two failed attempts of one vehicle.
+        // Each car is tried twice, which makes two failed attempts of one vehicle.
         let yard = try cars(rollout: "{retry: {device: 1}, pause-when: {failed: 1}}")
         let first = try yard.run("yard", "--json")
         #expect(first.status == 12, "\(first.errors)")
@@ -56,7 +56,7 @@ import Testing
         }
         #expect(taken.count == 2)
         #expect(taken.allSatisfy { $0.contains("\"car-3\"") || $0.contains("\"car-4\"") })
-        // And what was looked at trips it no more, though all of them fail again.
+        // Known failures do not trip the gate again, although all of them fail again.
         #expect(try yard.say("resume").status == 0)
         #expect(try yard.run().lastLine.contains("failed=4 exit=10"))
     }
@@ -74,7 +74,7 @@ import Testing
         #expect(counts["failed"] as? Int == 1, "the other one was not begun: \(counts)")
         let status = try yard.say("status", "--json")
         #expect(!status.output.contains("\"paused\""), "\(status.output)")
-        // So the next run begins the rollout, and there the gate holds.
+        // So the next run begins the rollout, and there the gate trips.
         let whole = try yard.run("yard", "--json")
         #expect(whole.status == 12, "\(whole.errors)")
         #expect(try whole.exit().1.hasPrefix("a gate paused the rollout: "))
@@ -85,14 +85,14 @@ import Testing
         let yard = try cars(rollout: "{pause-when: {failed: 0}, tolerate: {unreachable: 100%}}")
         let paused = try yard.run("yard", "--report", "night.prom")
         #expect(paused.lastLine.contains("failed=1") && paused.lastLine.hasSuffix("exit=12"))
-        // A run that is refused says the same of the rollout.
+        // A run that is refused reports the same numbers of the rollout.
         let refused = try yard.run("yard", "--json")
         #expect(refused.status == 12)
         let counts = try #require(try yard.document(refused)["counts"] as? [String: Any])
         #expect(counts["failed"] as? Int == 1, "\(counts)")
         #expect(try refused.exit().1.hasPrefix("a gate paused the rollout: "))
         #expect(try yard.run().lastLine.contains("failed=1"))
-        // A pause that a person has set is not a gate's.
+        // A pause by a person is not reported as a gate's.
         #expect(try yard.say("resume").status == 0)
         #expect(try yard.say("pause", "--reason", "brakes").status == 0)
         let (code, reason) = try yard.run("yard", "--json").exit()
@@ -142,7 +142,7 @@ import Testing
         #expect(left.status == 11 && left.output.contains("mechanic below it"), "\(left.output)")
         #expect(left.lastLine.contains("deferred=1"))
         #expect(try yard.say("uninhibit", "car").status == 0)
-        // The depot as a whole, too.
+        // The same with the whole depot inhibited.
         #expect(try yard.say("inhibit").status == 0)
         #expect(try yard.exec("car", "command lock").status == 11)
         #expect(yard.deeds.isEmpty)

@@ -7,7 +7,8 @@ import Testing
 
     @Test func `an update whose settling was cut short is settled in full by the next run`() throws
     {
-        // Busy with the update beyond the deadline, in its new version all the while.
+        // The module is busy with the update beyond the deadline, and reports its new version all
+        // the time.
         let yard = try PromiseYard(bikes: [", faults: [{ongoing-for: 70s, period: 5s}]"])
         try yard.manifest(family: "comodule", steps: "[{update: city}]", more: Self.settle)
         let first = try yard.run("yard", "--json")
@@ -16,7 +17,8 @@ import Testing
         #expect(status.output.contains("b1: its update to city 4.12.0 (run 1) is not proven"))
         let second = try yard.run("yard", "--json")
         let bike = try yard.vehicle("b1", in: second)
-        // It runs the target: but that was read once, and it was not at rest yet.
+        // The module runs the target version, but this was read only once, and the module was not
+        // at rest.
         #expect(bike["outcome"] as? String != "already-current", "\(bike)")
         let seconds = try #require(try yard.document(second)["seconds"] as? Double)
         #expect(seconds >= 20, "quiet was waited for in full")
@@ -31,7 +33,7 @@ import Testing
             more: Self.settle
         )
         #expect(try yard.run().status == 10)
-        // Nobody knows by now what it runs.
+        // The running version is unknown by now.
         let status = try yard.say("status").output.split(separator: "\n")
         let row = try #require(status.first { $0.hasPrefix("b1  ") })
         #expect(row.contains("  failed  ") && !row.contains("4.11.3"), "\(row)")
@@ -52,7 +54,7 @@ import Testing
             #expect((bike["message"] as? String)?.contains("not seen since run 1") == true)
             #expect(bike["version_after"] == nil || bike["version_after"] is NSNull, "\(bike)")
         }
-        // Another rollout, an order and another name make no difference.
+        // Another rollout, an order, and another name of the vehicle change nothing.
         try yard.manifest(
             "other",
             family: "comodule",
@@ -101,7 +103,8 @@ import Testing
         #expect((status["debts"] as? [Any])?.isEmpty == true, "\(status)")
         #expect(try yard.say("resume").status == 64)
         #expect(try yard.say("retry").status == 64)
-        // The one that was begun has its image, by its own words; the other one was not touched.
+        // By its own report, the module that was begun has its image; the other one was not
+        // touched.
         try yard.manifest("look", family: "comodule", steps: "[{update: city}]")
         let look = try yard.run("look")
         #expect(look.lastLine.contains("ok=1 current=1"), "\(look.output)")
@@ -136,7 +139,7 @@ import Testing
         #expect(running.result().status == 0)
         let events = running.events
         #expect(events.contains("set lights=enabled"), "its own first step was done")
-        // An order takes the image from the store, and does what it was told after that.
+        // An order takes the image from the store, and does its own steps after that.
         let other = try PromiseYard(bikes: [""])
         try other.manifest(family: "comodule", steps: "[{update: city}]")
         try other.cut(at: "\"kind\":\"progress\"")

@@ -9,22 +9,25 @@ import Simulation
 import Synchronization
 import Testing
 
-/// Bringing into service, broken off at every exchange and every file, on either side: the module is never
-/// locked out, and after the next run file, module and journal agree.
+/// Enrolment that is interrupted at every exchange and at every file, on either side: the module is
+/// never locked out.
+///
+/// After the next run, the file, the module and the journal agree.
 @Suite struct EnrolInterruptionTests {
     enum Break: CaseIterable {
-        /// Our process ends before, or right after, the n-th thing that it does.
+        /// Our process ends before, or directly after, its n-th act.
         case killedBefore, killedAfter
-        /// The module restarts its radio before, or right after, the n-th exchange.
+        /// The module restarts its radio before, or directly after, the n-th exchange.
         case lostBefore, lostAfter
-        /// The module loses its power before, or right after, the n-th exchange: what it has in memory only is gone.
+        /// The module loses its power before, or directly after, the n-th exchange: data in its
+        /// memory is lost.
         case emptyBefore, emptyAfter
 
         var isEmpty: Bool { self == .emptyBefore || self == .emptyAfter }
         var isDeath: Bool { self == .killedBefore || self == .killedAfter }
     }
 
-    /// Which family, whether it has a secret here already, and what is done.
+    /// The family, and whether the list already has a secret of the module.
     struct Case: CustomStringConvertible {
         let family: Family
         var isListed = false
@@ -56,7 +59,7 @@ import Testing
             guard breaker.hasStruck else { break }
             struck += 1
         }
-        // A module that has a bond and no secret is asked for little.
+        // A module with a bond instead of a secret has few exchanges.
         let least = what.family == .mcumgr ? 2 : 10
         #expect(struck > least, "\(struck) places were broken off at")
     }
@@ -80,7 +83,7 @@ import Testing
     }
 }
 
-/// One module on the air, and the files of its vehicle.
+/// One module in simulated air, and the files of its vehicle.
 private final class EnrolBench: Sendable {
     let simulation = Simulation(seed: 7)
     let folder: Scratch
@@ -106,7 +109,8 @@ private final class EnrolBench: Sendable {
         family == .comodule ? Secret(Array(String(repeating: "11", count: 20).utf8)) : nil
     }
 
-    /// Of the three families the last has a bond by passkey in the place of a secret.
+    /// Whether the family has secrets; the last of the three families has a bond by passkey
+    /// instead.
     private var hasSecret: Bool { FamilyRegistry.secrets(of: family) != nil }
 
     private static let pairing: Pairing = Passkey(12_345).map { .passkey($0) } ?? .justWorks
@@ -174,7 +178,7 @@ private final class EnrolBench: Sendable {
         )
     }
 
-    /// The module's battery is pulled out and put back.
+    /// Removes the module's battery and puts it back.
     private var power: @Sendable () async -> Void {
         let air = simulation.air
         return {
@@ -188,7 +192,7 @@ private final class EnrolBench: Sendable {
         try? String(contentsOfFile: folder.path + "/" + path, encoding: .utf8)
     }
 
-    /// Whether the module takes this secret now.
+    /// Whether the module currently accepts this secret.
     private func takes(_ secret: Secret) async throws -> Bool {
         let secrets = try #require(FamilyRegistry.secrets(of: family))
         for _ in 0..<3 {
@@ -215,7 +219,7 @@ private final class EnrolBench: Sendable {
                 await link.disconnect()
                 return true
             } catch {
-                // One link that ends so proves nothing.
+                // A single link that ends like this proves nothing.
                 await link.disconnect()
             }
         }
@@ -227,7 +231,7 @@ private final class EnrolBench: Sendable {
         return try await journal.enrolments().first?.stage
     }
 
-    /// It is bonded with, and says what it runs.
+    /// Checks that the module can be bonded with, and reports its version.
     private func expectOpen() async throws {
         let driver = try FamilyRegistry.opener(of: family, nil).driver(profile)
         let found = try await ModuleSeeker(central: radio, time: simulation.time).seek(
@@ -282,7 +286,7 @@ private final class EnrolBench: Sendable {
     }
 }
 
-/// Counts what a process does, and breaks it off once.
+/// Counts the acts of a process, and interrupts one of them.
 private final class Breaker: Sendable {
     private struct State {
         var acts = 0
@@ -301,12 +305,13 @@ private final class Breaker: Sendable {
     var hasStruck: Bool { state.withLock { $0.isOver } }
     private var isDead: Bool { hasStruck && fate?.isDeath ?? false }
 
-    /// It is the module that has no power for a while.
+    /// Whether the module loses its power.
     var isEmpty: Bool { fate?.isEmpty ?? false }
 
     enum Moment { case none, before, after }
 
-    /// What happens to the act that is about to begin; acts of files are broken off by our end only.
+    /// The interruption of the next act; acts on files are interrupted only by the end of our
+    /// process.
     func next(isExchange: Bool) -> Moment {
         if isDead { return .before }
         return state.withLock { state in
@@ -319,7 +324,7 @@ private final class Breaker: Sendable {
         }
     }
 
-    /// What an act that was broken off ends with.
+    /// The error of an interrupted act.
     var error: RadioError { fate?.isDeath ?? false ? .cancelled : .linkLost }
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `enrol` from the shell: a pallet, one by one, and out again.
+/// `enrol` from the shell: a whole pallet, single vehicles, and removal.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct EnrolTests {
     private static let maker = "d0c5000000000000000000000000000000000001"
 
@@ -77,13 +77,13 @@ import Testing
         let first = try text("credentials/bike-1")
         #expect(first.count == 41 && first != Self.maker + "\n")
         #expect(try mode("credentials/bike-1") == 0o600)
-        // Where it is, the list alone does not say.
+        // The list alone does not state the folder of the credential.
         let lost = try enrol(["--rotate", "bike-1"])
         #expect(lost.status == 78 && lost.errors.contains("--credentials DIR"), "\(lost.errors)")
         #expect(try enrol(["--rotate"] + more).status == 0)
         #expect(try text("credentials/bike-1.before") == first)
         #expect(try text("credentials/bike-1") != first)
-        // A run that the service manager starts opens the module by it.
+        // A run that the service manager starts uses the credential to open the module.
         try program.write(
             "all.yaml",
             "name: all\nvehicles: {from: fleet.csv}\nsteps: [{read: speed}]\n"
@@ -197,7 +197,7 @@ import Testing
         let undone = try run(["--undo", "--old-secret", "file:maker.key", "bike-2"])
         #expect(undone.status == 0, "\(undone.output)")
         #expect(try text("fleet.csv") == "id,serial,family,depot,secret\n")
-        // It has the maker's again: anyone who has that can enrol it once more.
+        // The module has the vendor's secret again, so it can be enrolled again with that.
         let back = try run(serial)
         #expect(back.status == 0, "\(back.output)")
     }
@@ -286,7 +286,8 @@ import Testing
         #expect(enrolled.status == 0, "\(enrolled.output)\(enrolled.errors)")
         #expect(!enrolled.output.contains("012345"))
         #expect(try text("fleet.csv").hasSuffix("trk-1,trk-1,mcumgr,,,file:digits\n"))
-        // Given again nothing changes; a run and an inventory open it by what its row says.
+        // A second enrolment changes nothing; a run and an inventory open the module with the data
+        // of its row.
         let list = try text("fleet.csv")
         let again = try enrol("--family", "mcumgr", "trk-1")
         #expect(again.status == 0, "\(again.output)\(again.errors)")

@@ -1,8 +1,8 @@
 import Foundation
 
-/// A built example of the library, run as the documents say.
+/// A built example of the library, run as the documents describe.
 enum ExampleProgram {
-    /// Runs it to its end; in the repository unless another folder is named.
+    /// Runs it to its end; in the repository, or in another folder when one is given.
     static func run(
         _ name: String,
         _ arguments: [String],

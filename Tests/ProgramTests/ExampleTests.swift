@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import Workbench
 
-/// The examples of the library, run as the documents say: on simulated air, and on a served bus.
+/// The examples of the library, run as the documents describe: in simulated air, and over a served
+/// bus.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct ExampleTests {
     private static let depot = """
         name: examples
@@ -16,7 +17,7 @@ import Workbench
 
         """
 
-    /// The depot in a folder, with what opens its vehicles.
+    /// The depot in a folder, with the secrets of its vehicles.
     private func program() throws -> Program {
         let program = try Program()
         try program.write("depot.yaml", Self.depot)
@@ -58,7 +59,7 @@ import Workbench
         #expect(lock.status == 0, "\(lock.output)")
         #expect(lock.output.contains("it tells 3/2 by itself"), "\(lock.output)")
         #expect(lock.output.hasSuffix("  lock = locked\n"), "\(lock.output)")
-        // The secret that was kept opens it again.
+        // The stored secret also opens the lock a second time.
         let again = try ExampleProgram.run(
             "UseLock",
             [bus, "0a0b0c0d0e0f", "lock.secret"],
@@ -101,7 +102,7 @@ import Workbench
         withExtendedLifetime(served) {}
         #expect(second.status == 0, "\(second.output)")
         #expect(second.output.contains("continues with 7505fe5b"), "\(second.output)")
-        // The module says how much it has: no bar begins at nothing.
+        // The module reports its progress: no bar begins at zero.
         #expect(!second.output.contains("[..........] 0 %"), "\(second.output)")
         #expect(second.output.hasSuffix("00a0000000000001 runs 4.12.0\n"), "\(second.output)")
         #expect(!FileManager.default.fileExists(atPath: folder + "/00a0000000000001.update"))
@@ -118,7 +119,7 @@ import Workbench
                 "ScanAndRead", "UpdateModule", "UseLock", "UnlockVehicle",
             ]
         )
-        // From the last one, so that places stay where they are.
+        // From the last mark to the first, so that the positions stay valid.
         for mark in marks.reversed() {
             let program = try Program()
             let words = mark.2.split(separator: " ").map { word in

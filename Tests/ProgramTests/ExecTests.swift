@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// One order to a vehicle, as a shell gives it.
+/// One order to a vehicle, given in a shell.
 @Suite struct ExecTests {
     private func exec(_ program: Program, _ vehicle: String, _ step: String) throws
         -> Program.Result
@@ -18,7 +18,7 @@ import Testing
         let result = try exec(program, "bike-02", "set lights=enabled; read lights, speed")
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output.contains("lights is enabled, speed is 0"))
-        // The vehicle remembers, and each order is a rollout of its own.
+        // The vehicle keeps its settings, and each order is a separate rollout.
         let again = try exec(program, "bike-02", "read lights")
         #expect(again.status == 0 && again.output.contains("lights is enabled"))
     }

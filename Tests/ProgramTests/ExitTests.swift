@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// One real end of the program for each row of the table of exit codes, and `--json` beside it.
+/// A real end of the program for each row of the table of exit codes, with the document of
+/// `--json`.
 @Suite struct ExitTests {
     struct Case: CustomTestStringConvertible, Sendable {
         let code: Int32
@@ -38,7 +39,7 @@ import Testing
         return run.result()
     }
 
-    /// Under a limit on the size of files, as on a disk that is full.
+    /// Runs with a limit on the size of files, as on a full disk.
     private static func onFullDisk() throws -> Program.Result {
         let program = try Program.steered(
             30,
@@ -50,7 +51,8 @@ import Testing
         process.executableURL = URL(filePath: "/bin/bash")
         let words = ([Program.path] + program.steeredRun + ["--json", "--quiet"])
             .map { "'\($0)'" }.joined(separator: " ")
-        // More than the depot's memory takes, and less than the journal's log before it is cut.
+        // More than the depot's memory needs, and less than the journal's log before it is
+        // truncated.
         process.arguments = ["-c", "trap '' XFSZ; ulimit -f 3500; exec \(words)"]
         process.currentDirectoryURL = URL(filePath: program.folder.path)
         process.standardOutput = output

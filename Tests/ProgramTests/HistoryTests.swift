@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Wire
 
-/// What is told of runs that are over, from the journal alone.
+/// Reports about past runs, from the journal alone.
 @Suite struct HistoryTests {
     private func object(_ result: Program.Result) throws -> [String: Any] {
         let document = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
@@ -41,7 +41,7 @@ import Wire
         #expect(other.errors.contains("other"))
     }
 
-    /// A run's vehicles and their outcomes, as its report has them.
+    /// A run's vehicles and their outcomes, from its report.
     private func outcomes(_ program: Program, _ run: Int) throws -> [String: String] {
         let file = program.folder.path + "/run-\(run).csv"
         _ = try history(program, "show", "\(run)", "--quiet", "--report", file)
@@ -99,7 +99,7 @@ import Wire
             let same = all.intersection(rest).count - changes.count
             #expect(document["same"]?.integer == Int64(same))
             kinds.formUnion(expected.values)
-            // And for people.
+            // The same in the text for people.
             let text = try program.run(["history"] + words + ["--state", program.state]).output
             for (vehicle, _) in expected {
                 let line = "  \(vehicle)  \(old[vehicle] ?? "") -> \(new[vehicle] ?? ""): "
@@ -107,7 +107,7 @@ import Wire
             }
             #expect(text.contains("\(same) vehicle"))
         }
-        // The nights are such that there is something to say.
+        // The nights were chosen so that there are such changes.
         #expect(kinds.isSuperset(of: ["lost", "gained"]))
         let unknown = try history(program, "compare", "1", "9")
         #expect(unknown.status == 66 && unknown.errors.contains("no run 9"))
@@ -137,14 +137,14 @@ import Wire
             #expect(line.hasPrefix("1 ") && line.hasSuffix(words), "\(line)")
             #expect(line.contains(" \(author) "), "\(line)")
         }
-        // What still stands is reported as such; what was taken back is reported with its author.
+        // What is still set is reported as set; what was lifted is reported with its author.
         let status = try program.run(["status", "--state", program.state]).output
         for words in ["resume demo-4.12", "uninhibit bike-03"] {
             let line = status.split(separator: "\n").first { $0.hasSuffix(words) }
             #expect(line?.hasPrefix("said by \(author), ") == true, "\(status)")
         }
         #expect(!status.contains("pause demo-4.12"))
-        // The next run is about something else.
+        // After the next run, these requests are not reported any more.
         #expect(try program.run(program.demo("depot", "--limit", "bike-13")).status == 0)
         #expect(
             !(try program.run(["status", "--state", program.state]).output.contains("said by"))
@@ -164,7 +164,7 @@ import Wire
         let document = try object(try history(program, "show", "last", "--json"))
         let vehicles = try #require(document["vehicles"] as? [[String: Any]])
         #expect(vehicles.count == 24)
-        // Each event of the stream stands in the journal as it was written, but for progress.
+        // The journal has each event of the stream as it was written, except progress.
         let stream = try String(
             contentsOfFile: program.folder.path + "/events.jsonl",
             encoding: .utf8
@@ -205,7 +205,7 @@ import Wire
         let process = try program.start(program.demo("depot", "--pace", "2"))
         defer { process.terminate() }
         var status = try program.run(["status", "--json", "--state", program.state])
-        // Until a first vehicle is at work; the process that is asked for costs the time.
+        // Waits until a first vehicle is in work; the process for each reading takes the time.
         var document: [String: Any] = [:]
         for _ in 0..<500 where (document["under-way"] as? [Any] ?? []).isEmpty {
             #expect(process.isRunning)
@@ -230,7 +230,7 @@ import Wire
         #expect(show.output.contains("has no end: it goes on, or was cut off"))
         let page = try String(contentsOfFile: program.folder.path + "/cut.html", encoding: .utf8)
         #expect(page.contains("<b>Cut off</b>"))
-        // A later run closes it, and goes on.
+        // A later run closes the record, and continues the rollout.
         #expect(try program.run(program.demo()).status == 0)
         let lines = try history(program).output.split(separator: "\n")
         #expect(lines[1].contains("23 succeeded") || lines[1].contains("already-current"))
@@ -257,7 +257,7 @@ import Wire
 }
 
 extension Program.Result {
-    /// What people have said, from the document of `history`.
+    /// The requests of people, from the document of `history`.
     fileprivate var said: [JSONValue] {
         (try? JSONValue(json: output))?["said"]?.array ?? []
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Workbench
 
-/// What 'scripts/install' leaves behind, without root, in a folder of its own.
+/// The files that 'scripts/install' makes in a separate folder, without root.
 @Suite struct InstallTests {
     private func install(
         _ folder: Scratch,
@@ -65,7 +65,7 @@ import Workbench
                     "tags",
                 ]
         )
-        // Everybody may rehearse with the samples, whose keys open nothing.
+        // Every user may rehearse with the samples, whose keys open nothing.
         #expect(try mode(manifests + "/commands/keys/car-01.token") == 0o644)
         try PlainUser.own(program.folder.path)
         for path in [folder.path, program.folder.path] { chmod(path, 0o755) }

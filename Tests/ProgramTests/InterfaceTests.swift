@@ -5,9 +5,9 @@ import Testing
 import Wire
 import Workbench
 
-/// docs/api.json and what the commands write, which `serve` gives to programs, are the same.
+/// docs/api.json agrees with the documents of the commands, which `serve` gives to programs.
 @Suite struct InterfaceTests {
-    /// As much of JSON Schema as the description uses.
+    /// The part of JSON Schema that the description uses.
     private struct Description {
         private let document: JSONValue
 
@@ -21,7 +21,7 @@ import Workbench
 
         var schemas: [String] { (document["components"]?["schemas"]?.members ?? []).map(\.name) }
 
-        /// The names that are referred to anywhere.
+        /// All names that are referred to.
         var references: Set<String> { Self.references(in: document) }
 
         private static func references(in value: JSONValue) -> Set<String> {
@@ -44,7 +44,8 @@ import Workbench
             document["components"]?["schemas"]?[name] ?? .null
         }
 
-        /// What a value has that is not described, or has not that is; the places of members are noted.
+        /// The differences between a value and its description; the places of its members are added
+        /// to `seen`.
         func faults(
             _ value: JSONValue,
             _ schema: JSONValue,
@@ -87,7 +88,7 @@ import Workbench
             return found
         }
 
-        /// The places of all members that a schema has, written as `faults` notes them.
+        /// The places of all members of a schema, in the form in which `faults` records them.
         func places(_ schema: JSONValue, _ place: String) -> Set<String> {
             if let reference = schema["$ref"]?.string {
                 let name = String(reference.split(separator: "/").last ?? "")
@@ -116,7 +117,7 @@ import Workbench
         }
     }
 
-    /// `UPDATE_GOLDEN=1` writes docs/api.json again instead of comparing.
+    /// With `UPDATE_GOLDEN=1` docs/api.json is written instead of compared.
     @Test func `docs and program have the same description`() throws {
         let program = try Program()
         let text = try program.run(["schema", "--api"]).output
@@ -139,7 +140,7 @@ import Workbench
         for path in try Description().paths {
             let described = path.value.members?.first?.value["parameters"]?.array ?? []
             let asked = described.filter { $0["in"] == "query" }
-            /// The address with what it cannot do without, and this.
+            /// The address with its required parameters and this one.
             func address(_ name: String?, _ value: String) throws -> String {
                 var query = name.map { ["\($0)=\(value)"] } ?? []
                 for parameter in asked where parameter["required"] == true {
@@ -208,7 +209,7 @@ import Workbench
         #expect(properties.map(\.name) == SteeringRequest.members)
         let verbs = SteeringRequest.Verb.allCases.map(\.rawValue)
         #expect(request["properties"]?["request"]?["enum"]?.array?.compactMap(\.string) == verbs)
-        // Each member alone, in the type that it is described with and in another one.
+        // Each member alone, in its described type and in another one.
         for verb in verbs {
             for property in properties where property.name != "request" {
                 let isList = property.value["type"] == "array"
@@ -265,11 +266,12 @@ import Workbench
             let faults = description.faults(value, description.schema(name), name, &seen)
             #expect(faults.isEmpty, "\(words): \(faults)")
         }
-        // A night after it, when all is well.
+        // A second night without problems.
         #expect(try program.run(["resume", "--state", program.state]).status == 0)
         _ = try program.run(program.demo("depot", "--again", "--limit", "bike-1*"))
         try check("Comparison", "history", "compare", "1", "2")
-        // The other way round: what is described is in an answer, but for what this night has not.
+        // The other direction: every described member is in an answer, except those that this night
+        // cannot have.
         let absent = [
             "Morning.stale[]", "Morning.tasks[].bay", "Status.doubts[]", "Status.failures[]",
             "Status.next-deadline", "Status.owed[]", "Status.requests[]", "Status.soaks-until",
@@ -287,7 +289,7 @@ import Workbench
         }
         let unseen = described.subtracting(seen).filter { !isAbsent($0) }
         #expect(unseen.isEmpty, "\(unseen.sorted())")
-        // Nothing is excused that is there.
+        // No exception is listed for a member that is there.
         let excused = seen.filter(isAbsent)
         #expect(excused.isEmpty, "\(excused.sorted())")
     }

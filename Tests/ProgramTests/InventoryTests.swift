@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// `inventory`: read on simulated air and over a served bus, kept, and shown again without a radio.
+/// `inventory`: made in simulated air and over a served bus, stored, and shown again without a
+/// radio.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct InventoryTests {
-    /// One of each family that says something, one that is away, and one whose key is not there.
+    /// One module of each family that can be read, one that is away, and one whose key is missing.
     private static let depot = """
         name: yard
         seed: 11
@@ -156,7 +157,8 @@ import Testing
         )
         #expect((kept["bike-01"]?["firmware"] as? [String: String])?["secondary"] == "4.12.0")
         #expect(kept["bike-01"]?["drift"] as? [String] == ["lights disabled, not enabled"])
-        // The simulated depot remembers: read again, it is as the manifest has it.
+        // The simulated depot keeps its settings: a second inventory finds what the manifest
+        // requires.
         let again = try inventory(
             "--fleet",
             "yard.yaml",

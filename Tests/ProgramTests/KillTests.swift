@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Workbench
 
-/// What is left after the program was killed, and what the next run makes of it.
+/// The state after the program was killed, and the next run.
 @Suite(.serialized) struct KillTests {
     private struct Progress {
         let vehicle: String
@@ -28,7 +28,7 @@ import Workbench
         }
     }
 
-    /// The whole lines: the last one may have been cut off.
+    /// The complete lines: the last one may be incomplete.
     private func events(_ path: String) throws -> [[String: Any]] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
         return text.split(separator: "\n").compactMap { line in
@@ -36,9 +36,10 @@ import Workbench
         }
     }
 
-    /// Kills a paced run as soon as a vehicle's image is under way.
+    /// Kills a paced run as soon as a vehicle's image is being sent.
     ///
-    /// Nil when the kill came too late for that, which the events tell that were written until then.
+    /// Nil when the kill was too late for that, according to the events that were written before
+    /// it.
     private func killInMidImage(_ program: Program, vehicle number: Int) throws -> Progress? {
         let path = program.folder.path + "/first.jsonl"
         let process = try program.start(
@@ -62,7 +63,7 @@ import Workbench
         return last.flatMap { $0.acknowledged < 80_000 ? $0 : nil }
     }
 
-    /// On a busy machine the kill may be late: then the same on another depot.
+    /// On a busy machine the kill may be late: then it is repeated with another depot.
     private func killInMidImage(vehicle number: Int) throws -> (Program, Progress) {
         for _ in 1...5 {
             let program = try Program()
@@ -89,13 +90,13 @@ import Workbench
         let path = program.folder.path + "/second.jsonl"
         let first = try #require(try progress(path).first)
         #expect(first.vehicle == last.vehicle, "the one in its bootloader comes first")
-        // What the module had is not sent again, but for the object that was open.
+        // Bytes that the module already has are not sent again, except those of the open object.
         #expect(first.resumedFrom >= last.acknowledged - 4_096)
         let ended = try events(path).filter { $0["kind"] as? String == "vehicle-ended" }
         let resumed = try #require(ended.first { $0["vehicle"] as? String == last.vehicle })
         let sent = try #require(resumed["bytes"] as? Int)
         #expect(sent <= last.total - first.resumedFrom + 4_096)
-        // Those that had their image before, settled or not, are only looked at.
+        // Modules that already had their image, settled or not, are only looked at.
         let complete = Set(
             try progress(program.folder.path + "/first.jsonl")
                 .filter { $0.acknowledged == $0.total }.map(\.vehicle)

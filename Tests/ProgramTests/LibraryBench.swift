@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VehicleModules
 
-/// A depot, and the library on it: simulated air and a served bus, with the same calls.
+/// A depot with the library on it: simulated air or a served bus, with the same calls.
 struct LibraryBench {
     enum Air: String, CaseIterable, Sendable {
         case simulated, served
@@ -36,12 +36,12 @@ struct LibraryBench {
         }
     }
 
-    /// An image that is shipped with a sample manifest.
+    /// The path of an image that is shipped with a sample manifest.
     static func image(_ path: String) -> String {
         Program.repository.appending(path: "manifests/" + path).path(percentEncoded: false)
     }
 
-    /// The code of what `body` throws; nil when it throws nothing of the library's.
+    /// The code of the library's error that `body` throws; nil when it throws none.
     static func code(
         _ body: () async throws -> some Any
     ) async -> ModuleFailure.Code? {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VehicleModules
 
-/// What the library promises, on simulated air and on a served bus alike.
+/// The guarantees of the library, in simulated air and over a served bus.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LibraryContractTests {
     typealias Air = LibraryBench.Air
 
@@ -56,7 +56,7 @@ import VehicleModules
                     _ = try await module.read("sped")
                 } catch let failure as ModuleFailure { #expect(failure.code == .propertyNotFound) }
             }
-            // The link has ended with the body: the module can be connected to again.
+            // The link has ended with the body: the next call can connect to the module.
             try await radio.withModule("00a0000000000001", secret: secret) { module in
                 let lights = try await module.read("lights")
                 #expect(lights == .state("enabled"))
@@ -104,7 +104,7 @@ import VehicleModules
                 try await lock.setAutoLock(30)
                 #expect(try await lock.autoLock() == 30)
                 #expect(try await lock.networks() == ["depot", "yard"])
-                // A command of the program's own, by its number and namespace.
+                // A command that the program itself defines, by its number and namespace.
                 #expect(try await lock.send(command: 2, namespace: 1) == Array("bay 3".utf8))
                 return try await lock.agreeOnSecret(password: "hidden") { secret in
                     #expect("\(secret)" == "<secret>")

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 import VehicleModules
 
-/// Modules of every family that is heard, by one and the same call, on simulated air and on a served bus alike.
+/// Modules of every advertising family, through the same call, in simulated air and over a served
+/// bus.
 @Suite(.serialized, .timeLimit(.minutes(4))) struct LibraryFamilyTests {
     typealias Air = LibraryBench.Air
 
@@ -109,7 +110,7 @@ import VehicleModules
                 let features = await module.features
                 #expect(features.isEmpty)
             }
-            // It holds on the next link, too.
+            // The new value is kept for the next link.
             try await radio.withModule("LMP-0001", family: "mcumgr", profile: "lamp") { module in
                 let rate = try await module.read("rate")
                 #expect(rate == .number(300))
@@ -169,7 +170,7 @@ import VehicleModules
                 let seconds = try await lock.read("auto-lock")
                 #expect(seconds == .number(30))
                 let codes = [
-                    // The answer that its profile declares as a refusal.
+                    // The profile declares this answer as a refusal.
                     await LibraryBench.code { try await lock.perform("wifi", "nowhere,hidden") },
                     await LibraryBench.code { try await lock.perform("lock", "ajar") },
                     await LibraryBench.code { try await lock.perform("fly") },
@@ -179,7 +180,7 @@ import VehicleModules
                 ]
                 #expect(codes == [.refused, .invalidValue, .propertyNotFound, .invalidPrivateKey])
             }
-            // Without its secret a lock is read, and not opened.
+            // Without its secret a lock can be read, but not opened.
             try await radio.withModule(serial, family: "lrdevice") { lock in
                 let state = try await lock.read("lock")
                 #expect(state == .state("unlocked"))
@@ -193,7 +194,7 @@ import VehicleModules
     func `what a lock tells by itself is heard`(air: Air) async throws {
         try await on(air) { radio in
             try await radio.withLock("5a000000000a") { lock in
-                // Its first answer comes after a notification, by script.
+                // By the script, a notification arrives before the first answer.
                 let name = try await lock.name()
                 let told = try await lock.notification(within: .seconds(5))
                 #expect(name == "Gate")
@@ -222,7 +223,7 @@ import VehicleModules
                 let name = try await lock.name()
                 #expect(name == "SmartLock")
             }
-            // It has forgotten its secret with the rest.
+            // The reset has also erased its secret.
             let code = await LibraryBench.code {
                 try await radio.withLock("5a000000000a") { lock in
                     try await lock.setLocked(
@@ -318,7 +319,7 @@ import VehicleModules
                 #expect(result == .updated(to: "2.0.0"))
                 #expect(module.firmware?.secondary == "2.0.0")
             }
-            // A link that is lost in the handshake is made again.
+            // A link that is lost during the handshake is made again.
             try await radio.withModule("5a000000000a", family: "lrdevice") { lock in
                 let name = try await lock.read("name")
                 #expect(name == .state("Gate"))

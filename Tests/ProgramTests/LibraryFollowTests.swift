@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import VehicleModules
 
-/// What a program follows: states, properties and the log, on simulated air and on a served bus alike.
+/// States, properties and the log that a program follows, in simulated air and over a served bus.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LibraryFollowTests {
     typealias Air = LibraryBench.Air
 

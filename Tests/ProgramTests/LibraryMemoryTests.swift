@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A program that follows a module for long does not grow: measured over simulated time, in a process of its own.
+/// A program that follows a module for a long time does not grow: measured over simulated time, in
+/// a separate process.
 @Suite(.timeLimit(.minutes(5))) struct LibraryMemoryTests {
     /// Twenty properties, all of which change with each record of the module's speed.
     private static let profile = """
@@ -46,7 +47,7 @@ import Testing
         )
         try program.write("profiles/twenty.yaml", Self.profile)
         try program.write("demo.key", "11\n")
-        // Five records a second, each of which changes all twenty.
+        // Five records per second, each of which changes all twenty.
         try program.write(
             "depot.yaml",
             """
@@ -82,7 +83,7 @@ import Testing
             ProcessInfo.processInfo.environment["YARDMASTER_FOLLOW_HOURS"].flatMap { Int($0) } ?? 2
         let found = try hours(count)
         let (first, last) = (try #require(found.first), try #require(found.last))
-        // The module was as loud as it should be: a hundred changes a second.
+        // The module sent as much as it should: a hundred changes per second.
         #expect(first.changes + first.missed > 350_000, "\(first)")
         #expect(last.changes + last.missed > 350_000 * count, "\(last)")
         #expect(last.resident - first.resident < 2_048, "\(first.resident) to \(last.resident) KiB")

@@ -1,8 +1,9 @@
 import VehicleModules
 
-/// The snippets of `docs/library.md` and of the library's documentation comments, as they stand there.
+/// The snippets of `docs/library.md` and of the library's documentation comments, copied exactly.
 ///
-/// What does not compile here does not work for anyone who copies it. `LibraryListingTests` compares them.
+/// A snippet that does not compile here would not work for anyone who copies it.
+/// `LibraryListingTests` compares them.
 enum LibrarySnippets {
     static func show(_ value: some Any) {}
 

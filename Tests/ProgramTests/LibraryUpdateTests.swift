@@ -3,11 +3,11 @@ import Synchronization
 import Testing
 import VehicleModules
 
-/// Updates by the library, on simulated air and on a served bus alike.
+/// Updates by the library, in simulated air and over a served bus.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct LibraryUpdateTests {
     typealias Air = LibraryBench.Air
 
-    /// Quick modules, so that real time is short.
+    /// Quick modules, so that the tests take little real time.
     private static let depot = """
         name: updates
         seed: 3
@@ -34,7 +34,7 @@ import VehicleModules
         try FirmwareImage(path: LibraryBench.image("demo/city-4.12.0.zip"))
     }
 
-    /// Believes a module at rest sooner than a run would.
+    /// Options that accept a module as at rest sooner than a run would.
     private static let hasty: FirmwareUpdateOptions = {
         var options = FirmwareUpdateOptions()
         options.quiet = .milliseconds(500)
@@ -103,7 +103,7 @@ import VehicleModules
                 return try await update.result()
             }
             #expect(first == .stopped)
-            // As another program would read it.
+            // Read like this by another program.
             let text = try #require(records.withLock { $0.last ?? nil }?.text)
             let record = try #require(FirmwareUpdateRecord(text))
             #expect(record.image == image.sha256 && record.text == text)
@@ -249,7 +249,7 @@ import VehicleModules
                 let found = await LibraryBench.code(body)
                 #expect(found == code, "case \(number)")
             }
-            // Nothing of that has changed a module.
+            // None of these attempts has changed a module.
             try await radio.withModule("00a0000000000001", secret: secret) { module in
                 #expect(module.firmware?.secondary == "4.11.3")
             }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import VehicleModules
 
-/// Commands to GO devices by the library, on simulated air and on a served bus alike.
+/// Commands to GO devices by the library, in simulated air and over a served bus.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct LibraryVehicleTests {
     typealias Air = LibraryBench.Air
 
@@ -44,7 +44,7 @@ import VehicleModules
                     }
                     let none = try await vehicle.send(.unlockDriver)
                     #expect(none.isEmpty && vehicle.state == .connected)
-                    // Two in one request, on the same link.
+                    // Two commands in one request, on the same link.
                     try await vehicle.send(.lock, .secureConditionsCheck)
                     let code = await LibraryBench.code { try await vehicle.send() }
                     #expect(code == .invalidValue)
@@ -120,7 +120,7 @@ import VehicleModules
                 }
                 #expect(code == .timedOut)
             }
-            // Who does not wait takes the service off the air.
+            // When a program stops waiting, the service is no longer advertised.
             try await radio.withVehicle(token) { vehicle in
                 for await state in vehicle.states where state == .advertising { break }
             }
@@ -137,7 +137,7 @@ import VehicleModules
             try await radio.withSocket(configuration) { socket in
                 try await socket.opened()
                 #expect(try #require(socket.maximumLength) >= 20)
-                // A byte by which a GO device knows who is there: it asks for a handshake.
+                // A sync byte shows the GO device that a host is there: it requests a handshake.
                 try await socket.send([0x55])
                 let request = try #require(try await socket.receive(within: .seconds(60)))
                 #expect(request.starts(with: [0x02, 0x01, 0x00]))

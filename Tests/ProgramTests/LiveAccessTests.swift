@@ -3,7 +3,7 @@ import Domain
 import Operations
 import Testing
 
-/// Who may look and act, and for how long a browser stays signed in.
+/// The people who may look and act, and the time for which a browser stays signed in.
 @Suite struct LiveAccessTests {
     private static let token = String(repeating: "t", count: 40)
     private static let digest = "sha256:\(SHA256.digest(of: Array(token.utf8)))"
@@ -45,7 +45,7 @@ import Testing
         #expect(access.person(with: Self.token)?.mayAct == true)
         #expect(access.person(with: Self.token + "t") == nil)
         #expect(access.person(with: String(Self.token.dropLast())) == nil)
-        // It could be guessed.
+        // A token this short could be guessed.
         #expect(access.person(with: short) == nil)
     }
 
@@ -68,7 +68,7 @@ import Testing
         let (access, faults) = read(text.replacing("DIGEST", with: Self.digest))
         #expect(access == nil)
         #expect(faults.contains { $0.contains(fault) }, "\(faults)")
-        // What may be the token itself is not repeated.
+        // The value may be the token itself, so the message does not contain it.
         #expect(!faults.contains { $0.contains("mine") })
     }
 
@@ -93,11 +93,11 @@ import Testing
         #expect(!takes("n", "pause", "one"))
         #expect(takes("m", "pause", "one"))
         #expect(!takes("m", "pause", "one"))
-        // Of many forms the last ones are good.
+        // Of many forms, only the last ones are valid.
         for number in 0..<40 { sessions.give("\(number)", for: "pause", to: "one") }
         #expect(!takes("0", "pause", "one"))
         #expect(takes("39", "pause", "one"))
-        // A session has an end, and none outlives its person.
+        // A session ends after its longest time, and when its person is removed.
         let late = start.advanced(by: LiveSessions.longest)
         #expect(person("one", access, start) == anna)
         #expect(person("one", access, late) == nil)
@@ -105,7 +105,7 @@ import Testing
         let nobody = try #require(read("people: {}").0)
         #expect(person("two", nobody, start) == nil)
         #expect(person("two", access, start) == nil)
-        // However many sign in.
+        // The number of sessions is limited, however many people sign in.
         for number in 0..<200 { sessions.begin("s\(number)", anna, at: start) }
         #expect(sessions.count <= 64)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Steps on locks of family `lrdevice`: what they answer is data, and a refusal is a failure.
+/// Steps on locks of family `lrdevice`: their answers are data, and a refusal is a failure.
 @Suite struct LockTests {
     private static let key = String(repeating: "5a", count: 32)
 

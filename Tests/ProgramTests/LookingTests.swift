@@ -69,7 +69,7 @@ import Testing
         #expect(result.output.isEmpty)
     }
 
-    /// The shipped manifest with its key readable by nobody else, as `watch` wants it.
+    /// A copy of the shipped manifest whose key only its owner can read, as `watch` requires.
     private static func copy(of name: String, in program: Program) throws -> String {
         let folder = program.folder.path + "/" + name
         try FileManager.default.copyItem(atPath: demo, toPath: folder)

@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Every manifest that is shipped, from its first line to its exit code, on its simulated depot.
+/// Every shipped manifest, from its first line to its exit code, with its simulated depot.
 @Suite struct ManifestsTests {
     struct Shipped: CustomTestStringConvertible, Sendable {
         let name: String
         let last: String
-        /// What a second run ends with, where it does not do everything once more.
+        /// The last line of a second run, when it does not do everything again.
         var again: String?
         var testDescription: String { name }
     }
@@ -52,7 +52,8 @@ import Testing
         ),
     ]
 
-    /// The manifests as they are installed: keys for us alone, and a credential in its directory.
+    /// A copy of the manifests as they are installed: with private keys, and a credential in its
+    /// directory.
     private func copy() throws -> (Program, [String: String]) {
         let program = try Program()
         let all = URL(filePath: program.folder.path + "/manifests")
@@ -85,7 +86,7 @@ import Testing
         let folders = try FileManager.default.contentsOfDirectory(
             atPath: Program.repository.appending(path: "manifests").path
         )
-        // That of the bench is made again by it.
+        // `night` is a template that a benchmark fills in.
         #expect(Set(folders) == Set(Self.shipped.map(\.name) + ["night"]))
     }
 

@@ -1,13 +1,13 @@
 import Foundation
 import Testing
 
-/// What people get wrong, in manifests as they write them: each is named at its place, with what to write instead.
+/// Mistakes of people in manifests: each is reported at its place, with what to write instead.
 @Suite struct MistakeTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String
         let status: Int32
         let manifest: String
-        /// What `validate` says, to the letter.
+        /// The exact output of `validate`.
         let says: String
 
         var testDescription: String { name }
@@ -254,7 +254,7 @@ import Testing
         let result = try program.run(["validate", "rollout.yaml"])
         #expect(result.errors == row.says + "\n", "\(result.errors)")
         #expect(result.status == row.status)
-        // What is reported for people is there for programs, one by one.
+        // Each message for people is also in the document for programs.
         let json = try program.run(["validate", "rollout.yaml", "--json"])
         #expect(json.status == row.status)
         let lines = row.says.split(separator: "\n").filter { $0.contains(".yaml:") }
@@ -265,7 +265,7 @@ import Testing
             #expect(json.output.contains(escaped), "\(escaped)")
         }
         guard row.status != 0 else { return }
-        // A run finds the same, before anything is begun.
+        // A run finds the same mistakes before it begins anything.
         let run = try program.run([
             "run", "rollout.yaml", "--simulate", "demo/depot.yaml", "--state", program.state,
         ])

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What people find after a bad night of the demo depot: what to do, of whom, and with which command.
+/// The page after a bad night of the demo depot: the tasks, their vehicles and the commands for
+/// them.
 @Suite struct MorningPageTests {
     private func badNight() throws -> Program {
         let program = try Program()
@@ -32,7 +33,7 @@ import Testing
         let works = tasks.compactMap { $0["work"] as? String }
         #expect(Set(works).isSuperset(of: ["mechanic", "charge", "bring-in"]))
         #expect(tasks.allSatisfy { !(($0["sentence"] as? String) ?? "").isEmpty })
-        // Status and the page give the same steps.
+        // `status` and the page list the same tasks.
         let next = try #require(status["next"] as? [[String: Any]])
         #expect(
             Set(next.compactMap { "\($0["vehicle"] ?? "") \($0["work"] ?? "")" })
@@ -101,7 +102,7 @@ import Testing
         #expect(!json.contains("+02:00"))
         let page = try program.run(["morning", "--state", program.state]).output
         #expect(page.hasPrefix("Since 2026-01-05 12:00:00 +02:00: "), "\(page)")
-        // The same in what is told of runs and of what would come.
+        // The reports about runs and the plan use the same zone.
         let night = program.folder.path + "/night.html"
         for words in [
             ["history"], ["history", "show", "last", "--report", night],

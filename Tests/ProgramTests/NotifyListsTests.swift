@@ -4,7 +4,7 @@ import Operations
 import SourceTree
 import Testing
 
-/// Which of the lists of targets count, and what happens when one of them cannot be read.
+/// The lists of targets that apply, and the result when one of them cannot be read.
 @Suite struct NotifyListsTests {
     private static let state = "/s/notify.yaml"
 

@@ -8,9 +8,10 @@ import Testing
 import Wire
 import Workbench
 
-/// Who is notified how a run ends: each once, or named as not notified, and no run held up.
+/// Notifications of the end of a run: each target gets one or is reported as not notified, and no
+/// run is delayed.
 @Suite struct NotifyTests {
-    /// What a server was sent.
+    /// The requests that a server has received.
     private final class Post: Sendable {
         struct Letter: Sendable {
             let head: String
@@ -48,7 +49,7 @@ import Workbench
         }
     }
 
-    /// Of two vehicles one comes back as it was.
+    /// A rollout of two vehicles, one of which keeps its old version.
     private func program(_ list: String) throws -> Program {
         try program(list, in: Program.steered(2, bad: 1, rollout: "{waves: [rest]}"))
     }
@@ -78,7 +79,7 @@ import Workbench
                 key: Array("yardmaster-webhook-test-secret-0".utf8)
             ) == "v1,p4+xESL0odwR/WqfJ+3CSXnIpyfZxHc09nULY4e6CSw="
         )
-        // RFC 4231, case 2.
+        // RFC 4231, test case 2.
         #expect(
             HMAC.code(of: Array("what do ya want for nothing?".utf8), key: Array("Jefe".utf8))
                 .map { String(format: "%02x", $0) }.joined()
@@ -151,13 +152,13 @@ import Workbench
         let pager = try String(contentsOfFile: program.folder.path + "/pager", encoding: .utf8)
         #expect(try JSONValue(json: pager)["type"] == "failed")
 
-        // Nobody is told again, anyone who looks.
+        // No target is notified again, whatever other commands do.
         #expect(try program.run(["notify", "send", "--state", program.state]).status == 0)
         #expect(post.letters.count == 4)
         #expect(try list(program, "--quiet") == "")
         let all = try list(program)
         #expect(all.split(separator: "\n").count { $0.contains("  notified ") } == 6, "\(all)")
-        // Nothing that lets somebody in is printed or kept.
+        // No secret is printed or stored.
         let journal = try Data(contentsOf: URL(filePath: program.state + "/journal.sqlite"))
         for secret in ["a-key-for-hooks", "a-token-for-ntfy", "/topic"] {
             #expect(!(run.errors + run.output + all).contains(secret), "\(secret)")
@@ -205,9 +206,9 @@ import Workbench
         let finals = open.split(separator: "\n").filter { $0.contains("given up") }
             .map { String($0.prefix { $0 != " " }) }
         #expect(finals.sorted() == ["crew", "redirecting", "refusing"], "\(open)")
-        // The address would let somebody in: its host alone is shown.
+        // The address would give access, so only its host is shown.
         #expect(!open.contains("/elsewhere") && !run.errors.contains("/s;"))
-        // What may pass is tried again when its time has come, and then it is told once.
+        // A temporary failure is tried again after its pause, and then the target is notified once.
         try wait(for: "the pause to be over") {
             _ = try program.run(["notify", "send", "--quiet", "--state", program.state])
             return post.to("/s").count == 2
@@ -219,7 +220,8 @@ import Workbench
         #expect(ids.count == 1, "the words stay the same")
     }
 
-    /// It takes the words and answers never: nobody knows whether they have arrived.
+    /// The server receives the request and never answers: it is unknown whether it has processed
+    /// it.
     @Test func `a server that is merely slow holds nobody up, and hears the same words again`()
         throws
     {
@@ -229,7 +231,7 @@ import Workbench
                 connection.answer("202 Accepted")
                 return
             }
-            // Until the other side has had enough.
+            // Waits until the client gives up.
             var byte: UInt8 = 0
             _ = recv(connection.socket, &byte, 1, 0)
         }
@@ -257,7 +259,7 @@ import Workbench
         }
         _ = try program.run(["notify", "send", "--quiet", "--state", program.state])
         #expect(post.to("/slow").count == 2 && post.to("/quick").count == 1)
-        // The receiver knows the second ones by their number.
+        // The receiver can recognise the repeated message by its number.
         let letters = post.to("/slow")
         #expect(Set(letters.map(\.body)).count == 1)
         let numbers = letters.compactMap { letter -> Substring? in
@@ -288,7 +290,7 @@ import Workbench
         for _ in 0..<3 { try run(12) }
         #expect(post.to("/hook").count == 1, "nothing has happened since")
         #expect(post.to("/ping/fail").count == 3)
-        // One more vehicle is done, and that is another pause.
+        // One more vehicle is done, and this pause is another one.
         try resume()
         for _ in 0..<2 { try run(12) }
         #expect(post.to("/hook").count == 2)
@@ -341,7 +343,7 @@ import Workbench
         #expect(json["reason"] == "yardmaster@x.service has failed: exit 69")
         #expect(try program.run(program.steeredRun).status == 10)
         #expect(post.to("/a").count == 2)
-        // A rehearsal has the time of its own world, in which it is long over.
+        // A rehearsal has the time of its own world, in which this is long ago.
         let again = try program.run(
             failure,
             environment: ["MONITOR_EXIT_STATUS": "69", "MONITOR_INVOCATION_ID": "1"]

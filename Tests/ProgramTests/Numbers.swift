@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// How many vehicles are in each count, as one of the places says that has them.
+/// The number of vehicles in each count, from one of the places that report it.
 struct Numbers: Equatable, CustomStringConvertible {
     private var counts: [String: Int] = [:]
 
@@ -22,7 +22,7 @@ struct Numbers: Equatable, CustomStringConvertible {
         Self.names.filter { self[$0] > 0 }.map { "\($0)=\(self[$0])" }.joined(separator: " ")
     }
 
-    /// From outcomes, each with how often it stands there.
+    /// From outcomes, each with its number of vehicles.
     init(_ outcomes: [(String, Int)]) {
         for (outcome, count) in outcomes where count > 0 {
             counts[Self.tally[outcome] ?? outcome, default: 0] += count
@@ -39,13 +39,13 @@ struct Numbers: Equatable, CustomStringConvertible {
         )
     }
 
-    /// The `counts` of a document.
+    /// From the `counts` of a document.
     init(counts document: Any) throws {
         let counts = try #require((document as? [String: Any])?["counts"] as? [String: Int])
         self.init(counts.map { ($0.key, $0.value) })
     }
 
-    /// The vehicles of a document, one by one.
+    /// From the single vehicles of a document.
     init(vehicles document: Any) throws {
         let list = try #require(
             (document as? [String: Any])?["vehicles"] as? [[String: Any]]
@@ -59,7 +59,7 @@ struct Numbers: Equatable, CustomStringConvertible {
 }
 
 extension Program {
-    /// The reports of a run, to be given with its command line.
+    /// Arguments that make a run write all its reports.
     static let reports = ["html", "xml", "csv", "json", "prom"].flatMap {
         ["--report", "numbers.\($0)"]
     }
@@ -75,7 +75,7 @@ extension Program {
         try JSONSerialization.jsonObject(with: Data(text.utf8))
     }
 
-    /// Every number that a run with `Program.reports` has left, by the place where it stands.
+    /// All numbers of a run with `Program.reports`, with the place of each.
     func numbers(of result: Result) throws -> [(place: String, numbers: Numbers)] {
         var all: [(String, Numbers)] = [("last line", Numbers(lastLine: result.lastLine))]
         let document = try json(try text("numbers.json"))

@@ -5,12 +5,12 @@ import Synchronization
 import Testing
 import Workbench
 
-/// A depot of many vehicles that lives on a stick for two nights, beside one that has the network.
+/// A depot of many vehicles that gets two nights' data from a USB stick, beside one with a network.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct OfflineDepotTests {
     private static let office = MinisignSigner(2)
     private static let maker = MinisignSigner(1)
 
-    /// One release of the office: the bicycles' image changes from night to night.
+    /// One release of the office: only the bicycles' image changes from night to night.
     private struct Night {
         let image: String
         let digest: String
@@ -33,7 +33,7 @@ import Workbench
         ),
     ]
 
-    /// How many vehicles the depot has; `scripts/soak-images offline` asks for 200.
+    /// The number of vehicles in the depot; `scripts/soak-images offline` uses 200.
     private static let vehicles =
         ProcessInfo.processInfo.environment["YARDMASTER_OFFLINE_VEHICLES"].flatMap { Int($0) } ?? 20
     private static let cargo = vehicles * 15 / 100
@@ -47,7 +47,7 @@ import Workbench
 
     private static let secret = "00112233445566778899aabbccddeeff00112233"
 
-    /// One in twenty bicycles loses its link in the image, the last two are not there.
+    /// One in twenty bicycles loses its link in the middle of the image, and the last two are away.
     private static var depot: String {
         let lost = max(1, bikes / 20)
         let plain = bikes - lost - unreachable
@@ -75,10 +75,10 @@ import Workbench
                 + bicycles(plain + lost + 1, unreachable, ", out-of-reach: true") + tags.joined()
     }
 
-    /// What each vehicle ended as.
+    /// The outcome of each vehicle.
     private typealias Verdicts = [String: String]
 
-    /// A web server whose files are in a folder, and that can fall silent.
+    /// A web server with files from a folder, which can stop answering.
     private final class WebServer {
         private final class Switch: Sendable {
             let isOn = Mutex(true)
@@ -196,7 +196,7 @@ import Workbench
         )
     }
 
-    /// One bundle onto the stick, signed by the office.
+    /// Makes one bundle on the stick, signed by the office.
     private func bundle(_ name: String, _ more: String...) throws {
         let result = try program.run(
             ["bundle", "create", "office/tallinn.yaml", "stick/\(name)", "--state", "there"] + more
@@ -259,7 +259,7 @@ import Workbench
             #expect(web.server.seen.count == asked)
             let link = folder + "/rollouts/tallinn"
             if number == 0 {
-                // Secrets come by another way, once.
+                // Secrets are brought separately, once.
                 try FileManager.default.copyItem(
                     atPath: folder + "/office/depot.key",
                     toPath: link + "/depot.key"
@@ -270,10 +270,10 @@ import Workbench
             }
             let offline = try run("rollouts/tallinn/tallinn.yaml", "here", number)
             #expect(offline == online)
-            // On the second night only the bicycles have something new.
+            // On the second night only the bicycles get a new image.
             let updated = (number == 0 ? Self.vehicles : Self.bikes) - Self.unreachable
             #expect(offline.values.count { $0.hasPrefix("succeeded") } == updated)
-            // No answer came, and no image or signature was asked for.
+            // The server has not answered, and no image or signature was requested.
             let since = web.server.seen.dropFirst(asked).map(\.path)
             #expect(since.allSatisfy { $0.hasPrefix("/metadata/") }, "\(since)")
         }

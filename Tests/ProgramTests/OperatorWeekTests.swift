@@ -2,12 +2,13 @@ import Foundation
 import Testing
 import Workbench
 
-/// A week of somebody who has only the documents: what `status`, the report and `morning` say when
-/// something went wrong is so, and names the command to give.
+/// A week of an operator who has only the documents.
+///
+/// After each failure, `status`, the report and `morning` are right, and name the command to give.
 @Suite struct OperatorWeekTests {
     private static let run = "$ yardmaster run"
 
-    /// What a page says to do, from the heading on.
+    /// The tasks of a page, from their heading on.
     private func toDo(_ result: Program.Result) -> String {
         result.output.components(separatedBy: "what to do\n").dropFirst().joined()
     }
@@ -40,7 +41,7 @@ import Workbench
         #expect(toDo(status).contains("$ yardmaster clear"), "\(status.output)")
         #expect(toDo(status).contains("$ yardmaster retry"))
         #expect(try yard.say("morning").output.contains("1 answer"))
-        // Without a name nobody has answered, and that is said with what to say.
+        // Without a name no doubt is answered, and the message names the command that answers it.
         let retry = try yard.say("retry")
         #expect(retry.status == 0 && retry.output.contains("'yardmaster clear car' when it was)"))
         #expect(try yard.say("clear", "car").output.contains("counts as done"))
@@ -52,7 +53,7 @@ import Workbench
         let yard = try PromiseYard(car: ", faults: [{late-result: 40s}]")
         try yard.manifest(steps: "[{command: unlock-all}, {command: check-in}]")
         try yard.cut(at: "command unlock-all")
-        // The run after it cannot know either, and says so in its report.
+        // The next run cannot know it either, and reports this.
         #expect(try yard.run().status == 10)
         let asked = "look whether the doors are open"
         #expect(try yard.say("status").output.contains(asked))
@@ -134,7 +135,7 @@ import Workbench
         #expect(row?.contains("not begun") == true, "\(plan.output)")
     }
 
-    /// A rehearsal that counted would have a command done that no vehicle was ever sent.
+    /// If a rehearsal counted, a command that no vehicle has received would be recorded as done.
     @Test func `simulated and real vehicles do not share a state directory`() throws {
         let yard = try PromiseYard(bikes: [""])
         try yard.manifest(family: "comodule", steps: "[{set: {lights: enabled}}]")

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Two runs over one state directory, as when cron begins one while the last is at work.
+/// Two runs with one state directory, as when cron starts one while the last one still works.
 @Suite(.serialized) struct OverlapTests {
-    /// The first would take a minute, so that it is there however long the second takes to start.
+    /// The first run would take a minute, so it still runs however long the second takes to start.
     private func pair(
         _ overlap: String
     ) throws -> (first: Program.Running, second: Program.Running) {
@@ -15,7 +15,7 @@ import Testing
         return (first, second)
     }
 
-    /// The folders live as long as the runs.
+    /// Keeps the folders as long as the runs.
     private final class Kept { var programs: [Program] = [] }
     private let shelf = Kept()
     private var kept: [Program] {
@@ -67,11 +67,12 @@ import Testing
     }
 
     @Test func `with replace the first ends at a safe point and the second goes on there`() throws {
-        // Some 24 s of air time for an image, at twice the pace: the second starts long before its end.
+        // The image takes about 24 s of air time, at twice real time: the second run starts long
+        // before its end.
         let slow = "link: {interval: 60ms, packets-per-interval: 1, loss: 0%}\n"
         let program = try Program.steered(5, rollout: "{overlap: replace}", depot: slow)
         let first = try program.begin("first", program.steeredRun + ["--pace", "2", "--json"])
-        // An object of 4 KiB is what a module keeps over a lost link.
+        // A module keeps complete objects of 4 KiB over a lost link.
         #expect(first.waits(for: #/"acknowledged":\d{5}/#))
         let second = try program.begin("second", program.steeredRun + ["--json"])
         let replaced = first.result()
@@ -85,7 +86,7 @@ import Testing
         #expect(after.status == 0, "\(after.errors)")
         let done = try count(after, "succeeded") + count(after, "already-current")
         #expect(done == 5)
-        // The one that was under way is taken up where it stood.
+        // The transfer of the vehicle in work continues from its last object.
         #expect(second.events.contains(#/"resumed_from":[1-9]/#))
     }
 }

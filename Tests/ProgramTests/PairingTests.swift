@@ -2,13 +2,13 @@ import Digests
 import Foundation
 import Testing
 
-/// What becomes of an image file that a plan sends to a part it is not for.
+/// Image files that a plan uses for a part for which they are not made.
 @Suite struct PairingTests {
     private struct File {
         let path: String
-        /// What stands in the file, or what its image is promised to be.
+        /// The version in the file, or the expected version of its image.
         let version: String
-        /// The parts that may have it, by family.
+        /// The parts for which the file may be used, by family.
         let fits: [String: [String]]
     }
 
@@ -76,7 +76,7 @@ import Testing
 
         """
 
-    /// One vehicle, and an update of each of these parts of it with the same file.
+    /// Runs one vehicle with an update of each of these parts from the same file.
     private func run(
         _ program: Program,
         _ path: String,
@@ -142,7 +142,7 @@ import Testing
             let pair = "\(file.path) \(family) \(wrong): \(result.errors.suffix(600))"
             #expect(result.status == 77, "\(result.status) \(pair)")
             #expect(!events(program).contains("attempt-started"), "\(pair)")
-            // Unless nothing could have it, each part is named, not only the first.
+            // Every part is named, not only the first, unless the file fits no part at all.
             if result.errors.contains("cannot be used") { continue }
             if result.errors.contains("take no firmware") { continue }
             for part in wrong {
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    /// That a refusal names all parts is not enough: each part alone is refused.
+    /// A refusal that names all parts is not enough: each part is also refused alone.
     @Test(arguments: ["comodule", "nordic/legacy"])
     func `a wrong part is refused by itself`(family: String) throws {
         let file = Self.files[0]

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Vehicles of profiles of the operator's, through every command that meets them.
+/// Vehicles with profiles of the operator, in every command that uses profiles.
 @Suite struct ProfilesTests {
     private static let comodule = """
         profile: other
@@ -241,7 +241,7 @@ import Testing
         #expect(result.output.contains("4.12.0"), "\(result.output.suffix(900))")
     }
 
-    /// What the modules of a depot run that are read without a secret, by their serials.
+    /// The versions of those modules of a depot that can be read without a secret, by serial.
     private func versions(_ program: Program, _ radio: [String]) throws -> [String: String] {
         let result = try program.run(
             ["inventory", "--json", "--for", "10s", "--state", program.state] + radio + own
@@ -283,7 +283,7 @@ import Testing
         )
         let after = try versions(program, bus)
         #expect(after["31"] == "2.7.31" && after["41"] == "2.0.0" && after["17"] == "2.0.0")
-        // Modules of the default profiles are as they were.
+        // Modules of the default profiles are unchanged.
         for serial in ["esp-0001", "tag-0001", "ym-0001"] {
             #expect(before[serial] != nil && after[serial] == before[serial], "\(serial)")
         }
@@ -296,7 +296,8 @@ import Testing
         #expect(exec.output.contains("state_of_charge is 80"), "\(exec.output.suffix(600))")
     }
 
-    /// Virtual seconds of a run on one vehicle whose profile, and whose manifest, say this besides.
+    /// The virtual seconds of a run on one vehicle, with these additions to its profile and its
+    /// manifest.
     private func seconds(profile: String = "", manifest: String = "") throws -> Double {
         let program = try Program()
         try prepare(program, key: "profiles: profiles" + manifest)
@@ -413,7 +414,7 @@ import Testing
         #expect(result.status == 65)
         #expect(result.errors.contains("rollout.yaml:3:23"), "\(result.errors)")
         #expect(result.errors.contains("16 hex digits"), "\(result.errors)")
-        // A long one may be a key in the wrong column: it is not repeated.
+        // A long value may be a key in the wrong column, so the message does not contain it.
         let key = "00112233445566778899aabbccddeeff"
         try program.write(
             "key.yaml",

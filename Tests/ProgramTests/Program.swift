@@ -2,11 +2,11 @@ import Foundation
 
 /// The built program, run as a shell would run it.
 struct Program {
-    /// It lies beside the test program.
+    /// The path of the program, beside the test program.
     static let path = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appending(path: "yardmaster").path(percentEncoded: false)
 
-    /// The repository, from where the shipped manifests are read.
+    /// The repository, which contains the shipped manifests.
     static let repository = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -24,7 +24,7 @@ struct Program {
 
     var state: String { folder.path + "/state" }
 
-    /// Runs to the end; `environment` is added to this process's own.
+    /// Runs the program to its end; `environment` is added to this process's environment.
     func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
         let process = Process()
         let output = Pipe()
@@ -34,7 +34,7 @@ struct Program {
         process.currentDirectoryURL = URL(filePath: folder.path)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
-        // A file: two pipes read one after the other could block the program.
+        // A file, because two pipes that are read one after the other could block the program.
         let file = URL(filePath: folder.path + "/stderr-\(UUID().uuidString)")
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         process.standardError = try FileHandle(forWritingTo: file)
@@ -48,7 +48,7 @@ struct Program {
         )
     }
 
-    /// Starts and leaves it running.
+    /// Starts the program and leaves it running.
     func start(_ arguments: [String]) throws -> Process {
         let process = Process()
         process.executableURL = URL(filePath: Self.path)
@@ -78,7 +78,7 @@ struct Program {
         return path
     }
 
-    /// Copies the shipped demo into the folder, its key readable by us alone.
+    /// Copies the shipped demo into the folder, with a private key.
     func copyDemo() throws {
         let demo = Self.repository.appending(path: "manifests/demo")
         let copy = URL(filePath: folder.path + "/demo")
@@ -95,7 +95,7 @@ struct Program {
     }
 }
 
-/// A folder that goes with the test.
+/// A folder that is removed with the test.
 final class Scratch: Sendable {
     let path: String
 

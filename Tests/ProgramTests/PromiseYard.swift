@@ -4,7 +4,7 @@ import Testing
 /// A car and a few bikes in one simulated depot, for rollouts over several runs.
 struct PromiseYard {
     let program: Program
-    /// Of the car, and of what stands beside it.
+    /// The families of the car and of the vehicle beside it.
     private let families: String
 
     /// `bikes` lists the modules, as text that is added to each one's item.
@@ -38,7 +38,7 @@ struct PromiseYard {
 
     private static func serial(_ number: Int) -> String { "00f000000000000\(number)" }
 
-    /// What is there from the next run on; what modules remember stays.
+    /// Sets the contents of the depot for the next run; modules keep their memory.
     func depot(bikes: [String] = [], car: String = "", link: String = "") throws {
         var depot =
             "name: yard\nseed: 4\n\(link)tenant-keys: [\"\(SampleTokens.tenant)\"]\nmodules:\n"
@@ -50,7 +50,7 @@ struct PromiseYard {
         try program.write("depot.yaml", depot)
     }
 
-    /// A manifest over the vehicles of this family.
+    /// Writes a manifest for the vehicles of this family.
     @discardableResult
     func manifest(
         _ name: String = "yard",
@@ -82,7 +82,7 @@ struct PromiseYard {
         ["run", "\(name).yaml", "--simulate", "depot.yaml", "--state", program.state]
     }
 
-    /// The state directory of another machine, by which the same vehicles stand.
+    /// The state directory of another machine at the same depot.
     func state(of gateway: String) throws -> String {
         let (state, shared) = (program.state + "-" + gateway, program.state + "/simulation")
         let files = FileManager.default
@@ -112,7 +112,7 @@ struct PromiseYard {
         ])
     }
 
-    /// Begins a paced run and ends it with a signal once its events say `words`.
+    /// Starts a paced run, and ends it with a signal when its events contain `words`.
     @discardableResult
     func cut(
         _ name: String = "yard",
@@ -129,7 +129,7 @@ struct PromiseYard {
         return running
     }
 
-    /// What the car has carried out, by its own record.
+    /// The commands that the car has carried out, from its own record.
     var deeds: [String] {
         let path = program.state + "/simulation/yard.memory.deeds"
         let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
@@ -138,7 +138,7 @@ struct PromiseYard {
         }
     }
 
-    /// Sets the depot's clock, and with it our own, back to where it began.
+    /// Sets the depot's clock, which is also the run's clock, back to its beginning.
     func setClockBack() throws {
         let file = try FileHandle(
             forUpdating: URL(filePath: program.state + "/simulation/yard.memory")
@@ -154,7 +154,7 @@ struct PromiseYard {
         )
     }
 
-    /// A vehicle of the document that `run --json` or `status --json` prints.
+    /// A vehicle in the document of `run --json` or `status --json`.
     func vehicle(_ id: String, in result: Program.Result) throws -> [String: Any] {
         let list = try #require(try document(result)["vehicles"] as? [[String: Any]])
         return try #require(list.first { ($0["id"] ?? $0["vehicle"]) as? String == id })

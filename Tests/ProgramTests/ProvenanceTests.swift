@@ -2,7 +2,7 @@ import Foundation
 import Signers
 import Testing
 
-/// What a depot can say of an image: who signed it, by which key or role, and where it came from.
+/// The facts that a depot has about an image: its signer, the key or role, and its origin.
 @Suite struct ProvenanceTests {
     private func inspect(_ program: Program, _ more: String...) throws -> Program.Result {
         try program.run(
@@ -23,7 +23,7 @@ import Testing
             ),
             "\(result.output)"
         )
-        // Another key stands behind it as well, and what was known stays.
+        // A second key has signed the image, too, and the first one is still reported.
         let other = MinisignSigner(9)
         try depot.sign("counter:5", by: other)
         #expect(try depot.depot.fetch().status == 0)
@@ -33,7 +33,7 @@ import Testing
                 both.output.contains(key.replacing("/", with: "\\/")) || both.output.contains(key)
             )
         }
-        // The file itself, wherever it is, is known by its bytes.
+        // A copy of the file is recognised by its bytes.
         let file = try depot.program.run([
             "image", "inspect", "demo/city-4.12.0.zip", "--state", depot.program.state,
         ])

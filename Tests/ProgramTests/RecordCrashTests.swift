@@ -3,9 +3,10 @@ import Foundation
 import Testing
 import Workbench
 
-/// `run --report` that is killed anywhere, as a plain user: plan and report are whole, old or new.
+/// `run --report` that is killed at any point, as a plain user: plan and report are complete, old
+/// or new.
 @Suite struct RecordCrashTests {
-    /// How many places: few in the gate, as many as one likes by hand.
+    /// The number of points: few in the gate, any number by hand.
     private static let count =
         ProcessInfo.processInfo.environment["YARDMASTER_CRASH_POINTS"].flatMap { Int($0) } ?? 4
 
@@ -18,7 +19,7 @@ import Workbench
             atPath: program.folder.path + "/reports",
             withIntermediateDirectories: false
         )
-        // Two vehicles are enough, and each run has something to do.
+        // Two vehicles are enough to give each run some work.
         let fleet = program.folder.path + "/demo/fleet.csv"
         let rows = try String(contentsOfFile: fleet, encoding: .utf8).split(separator: "\n")
         try program.write("demo/fleet.csv", rows.prefix(3).joined(separator: "\n") + "\n")

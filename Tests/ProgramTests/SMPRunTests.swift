@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Runs over simulated modules of family `mcumgr`, and looks into image files.
+/// Runs with simulated modules of family `mcumgr`, and the inspection of their image files.
 @Suite struct SMPRunTests {
     private static func image(_ name: String) throws -> Data {
         try Data(
@@ -85,7 +85,8 @@ import Testing
         #expect(taken.lastLine.contains("ok=3 "), "\(taken.output) \(taken.errors.suffix(900))")
     }
 
-    /// The first vehicle passes at once, the second when it is asked again, the third never.
+    /// The program accepts the first vehicle immediately, the second at its second call, and the
+    /// third never.
     @Test func `a program of the operator's judges each vehicle before its image is kept`() throws {
         let program = try Program()
         try prepare(
@@ -182,7 +183,7 @@ import Testing
 
         """
 
-    /// The second lamp counts errors with its new image, and the third has an empty battery.
+    /// The second lamp reports errors with its new image, and the third has an empty battery.
     @Test func `statistics, settings, files and characteristics are read, set and judged by`()
         throws
     {
@@ -230,7 +231,7 @@ import Testing
         #expect(events.contains("battery is 10"), "and by its characteristic")
     }
 
-    /// Each module runs from the slot that the update before has left free.
+    /// Each module runs from the slot that was free before the last update.
     @Test func `of a package with one file a slot each module gets the one for its free slot`()
         throws
     {

@@ -1,6 +1,6 @@
 /// Car-share tokens made for these tests; they open nothing.
 enum SampleTokens {
-    /// The modulus of the tenant that signed them, in hex.
+    /// The modulus of the tenant that has signed them, in hex.
     static let tenant = text(
         """
         e9423ed2208db16de15a1948764e3c994d88f60847ef4170082dc0337f8bd4146be07b84dd3d4e7e8dc3aca40e838942
@@ -12,7 +12,7 @@ enum SampleTokens {
         """
     )
 
-    /// For the hardware id 553845661, from 2020 to 2100.
+    /// A token for the hardware id 553845661, from 2020 to 2100.
     static let good = text(
         """
         CiQwNTc0NTgzQi0wRDhELTI5NjItNEQ3OS0wRjQzRUVCOTZDOTgSuAxNSUlFcEFJQkFBS0NBUUVBMmhSdlcxUWd2
@@ -53,7 +53,7 @@ enum SampleTokens {
         """
     )
 
-    /// Over since 2020, and without a service.
+    /// A token that expired in 2020, without a service.
     static let bad = text(
         """
         Cghub25zZW5zZRK4DE1JSUVwQUlCQUFLQ0FRRUEyaFJ2VzFRZ3Y2VUlPb2ttbUM0ZlBtYkt6cXpZcTRkNGZYTVU1

@@ -89,7 +89,7 @@ import Testing
         #expect(result.status == 65, "\(result.output)\(result.errors)")
         #expect(result.output.contains("2 secrets of 1 vehicle, 1 refused"), "\(result.output)")
         #expect(result.output.contains("vehicle b1 has no secret"), "\(result.output)")
-        // As `validate` says.
+        // `validate` reports the same.
         let plan = try program.run(["validate", "cars.yaml"])
         #expect(plan.status == 65 && plan.errors.contains("vehicle b1 has no secret"))
     }

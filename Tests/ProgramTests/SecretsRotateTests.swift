@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Workbench
 
-/// `secrets rotate` from the shell, and what other runs make of a change that was cut off.
+/// `secrets rotate` from the shell, and other runs after an interrupted change.
 @Suite(.timeLimit(.minutes(5))) struct SecretsRotateTests {
     private static let old = "d0c5000000000000000000000000000000000001"
     private static let new = "d0c5000000000000000000000000000000000002"
@@ -20,7 +20,7 @@ import Workbench
         return "00a0" + String(repeating: "0", count: 12 - digits.count) + digits
     }
 
-    /// `modules` are the lines of the depot; each of `count` vehicles has its own file for its key.
+    /// `modules` contains the lines of the depot; each of `count` vehicles has its own key file.
     private func write(_ count: Int, modules: String, steps: String, link: String = "") throws {
         let keys = program.folder.path + "/keys"
         try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
@@ -61,7 +61,7 @@ import Workbench
         let first = try program.run(command("secrets", "rotate"))
         #expect(first.status == 0, "\(first.output)\(first.errors)")
         #expect(first.lastLine.hasPrefix("rollout=yard-secrets ok=5 "), "\(first.lastLine)")
-        // One wave after the other, as the manifest has them.
+        // One wave after the other, as in the manifest.
         #expect(first.errors.contains("wave 2 of 2"), "\(first.errors)")
         let changed = try keys()
         #expect(Set(changed).count == 5 && !changed.contains(Self.old + "\n"))
@@ -77,7 +77,7 @@ import Workbench
         }
         let run = try program.run(command("run"))
         #expect(run.status == 0, "\(run.output)\(run.errors)")
-        // Done is done, until somebody wants it once more.
+        // A completed change is not repeated, until a person asks for it.
         let second = try program.run(command("secrets", "rotate"))
         #expect(second.status == 0, "\(second.output)\(second.errors)")
         #expect(try keys() == changed)
@@ -109,7 +109,7 @@ import Workbench
                 + "  - {serial: \"\(serial(3))\", key: \"\(Self.new)\", \(row)",
             steps: steps == "update" ? update : steps
         )
-        // The first two were being changed; nobody knows what the third has.
+        // The first two secrets were being changed; the secret of the third is unknown.
         for number in 1...2 { try program.write("keys/b\(number).key.new", Self.new + "\n") }
         let run = try program.run(command("run"))
         #expect(run.status == 10, "\(run.output)\(run.errors)")
@@ -117,7 +117,7 @@ import Workbench
         #expect(run.output.contains("refuses our secret"), "\(run.output)")
         #expect(try text("keys/b1.key") == Self.new + "\n")
         #expect(try text("keys/b1.key.before") == Self.old + "\n")
-        // What opens its module needs no other: the change is still to be made.
+        // This secret opens its module, so no other one is tried: its change is still to be made.
         #expect(try text("keys/b2.key") == Self.old + "\n")
         #expect(try text("keys/b2.key.new") == Self.new + "\n")
         #expect(try text("keys/b3.key") == Self.old + "\n")
@@ -143,7 +143,7 @@ import Workbench
                 "rotate\(number)",
                 command("secrets", "rotate", more: ["--pace", "40"])
             )
-            // In the midst of the change of this one, or after it was done.
+            // During the change of this secret, or after it.
             guard run.waits(for: "\"vehicle\":\"b\(number)\",\"state\":\"acting\"") else { break }
             kill(run.process.processIdentifier, SIGKILL)
             if run.result().status == -SIGKILL { kills += 1 }
@@ -151,7 +151,8 @@ import Workbench
         #expect(kills >= 2, "nothing was killed")
         let end = try program.run(command("secrets", "rotate"))
         #expect(end.status == 0, "\(end.output)\(end.errors)")
-        // The modules judge: each takes the key that is in its file, and no file has the first one.
+        // The judge is each module: it accepts the key in its file, and no file contains the first
+        // key.
         let run = try program.run(command("run"))
         #expect(run.status == 0, "\(run.output)\(run.errors)")
         #expect(run.lastLine.contains(" ok=\(count) "), "\(run.lastLine)")

@@ -1,9 +1,10 @@
 import Foundation
 import Testing
 
-/// Whom `--limit` and vehicle arguments mean: by label, and by how vehicles ended in the last run.
+/// The vehicles that `--limit` and vehicle arguments select: by label, and by outcome of the last
+/// run.
 @Suite struct SelectionTests {
-    /// A bad night of the demo depot, and who failed and who was away in it.
+    /// A bad night of the demo depot, with the vehicles that failed and those that were away.
     private func badNight() throws -> (program: Program, failed: Set<String>, away: Set<String>) {
         let program = try Program()
         try program.copyDemo()

@@ -5,12 +5,12 @@ import Testing
 import Wire
 import Workbench
 
-/// What may be done through `serve`, by whom, and that nothing else changes anything.
+/// The actions that `serve` offers, and to whom; nothing else changes anything.
 @Suite struct ServeActionTests {
     private static let anna = "0a1b2c3d4e5f60718293a4b5c6d7e8f9-anna"
     private static let board = "9f8e7d6c5b4a39281706f5e4d3c2b1a0-board"
 
-    /// A machine after a bad night, with a list of one operator and one reader.
+    /// A machine after a bad night, with an access list of one operator and one reader.
     private struct Yard {
         let program: Program
 
@@ -37,7 +37,7 @@ import Workbench
             )
         }
 
-        /// All that the journal holds, as its files stand.
+        /// The whole journal, as its files.
         var journal: [Data?] {
             ["journal.sqlite", "journal.sqlite-wal"].map {
                 let data = FileManager.default.contents(atPath: program.state + "/" + $0)
@@ -51,7 +51,7 @@ import Workbench
         }
     }
 
-    /// A browser: what it sends of itself, and a cookie once it has one.
+    /// A browser: the headers that it sends, and its cookie, once it has one.
     private struct Browser {
         let serving: Serving
         var cookie: String?
@@ -87,7 +87,7 @@ import Workbench
             )
         }
 
-        /// The fields of the form that a page has, ready to be sent.
+        /// The fields of the form on a page, ready to be sent.
         func fields(_ page: RawAnswer) throws -> String {
             let fields = page.text.matches(of: /type="hidden" name="([^"]*)" value="([^"]*)"/)
             try #require(!fields.isEmpty, "\(page.text)")
@@ -95,7 +95,7 @@ import Workbench
                 .joined(separator: "&")
         }
 
-        /// Asks for a form and sends it.
+        /// Requests a form and sends it.
         func act(_ query: String, _ more: String = "") throws -> RawAnswer {
             let page = try get("/act?" + query)
             #expect(page.status == 200, "\(query): \(page.head)")
@@ -126,12 +126,12 @@ import Workbench
         let status = try yard.said("status")
         #expect(status["author"]?.string == "anna (serve)")
         #expect(status.text.contains("paused by request: brakes <b>"))
-        // It is seen at once, as text.
+        // The page shows the pause immediately, as text.
         #expect(try anna.get("/").text.contains("brakes &lt;b&gt;"))
         #expect(try anna.get("/").text.contains("request=resume"))
         #expect(try anna.act("request=resume&rollout=demo-4.12").text.contains("goes on"))
         #expect(try yard.said("status")["author"] == nil)
-        // Nothing is set any more, and it is still known who has taken it back.
+        // Nothing is set any more, and the page still shows who has lifted it.
         let resumed = try #require(try yard.said("status")["said"]?.array?.last)
         #expect(resumed["request"] == "resume" && resumed["rollout"] == "demo-4.12")
         #expect(resumed["author"] == "anna (serve)" && resumed["run"] == 1)
@@ -163,7 +163,7 @@ import Workbench
         let again = try anna.act("request=retry&rollout=demo-4.12" + vehicle)
         #expect(again.text.contains("taken again by the next run: bike-12"), "\(again.text)")
         #expect(try anna.act("request=abort&rollout=demo-4.12").text.contains("aborted"))
-        // What cannot be is refused in words, as on a command line.
+        // An impossible request is refused with a message, as on the command line.
         let late = try anna.act("request=resume&rollout=demo-4.12")
         #expect(late.status == 409 && late.text.contains("Nothing was changed"))
         #expect(!(try anna.get("/").text.contains("request=pause")))
@@ -223,39 +223,40 @@ import Workbench
         let first = try send(pause, "one")
         #expect(first.status == 200 && first.text.contains("demo-4.12: paused"))
         #expect(try yard.program.run(["resume", "--state", yard.program.state]).status == 0)
-        // Sent again it says what it has said, and nothing is paused once more.
+        // When the request is sent again, the answer is the same, and nothing is paused a second
+        // time.
         let second = try send(pause, "one")
         #expect(second.status == 200 && second.text == first.text)
         #expect(try said() == ["resume", "pause"])
-        // Another request is none of this key; another key is another request.
+        // A different request with the same key is refused; another key makes a new request.
         let other = try send(#"{"request":"abort"}"#, "one")
         #expect(other.status == 422 && other.text.contains("another request was sent"))
         #expect(try said() == ["resume", "pause"])
         #expect(try send(pause, "two").text == first.text)
         #expect(try said() == ["pause", "resume", "pause"])
-        // A refusal is an answer, too.
+        // A refusal is a stored answer, too.
         let abort = #"{"request":"abort"}"#
         #expect(try send(abort, "three").status == 200)
         let refused = try send(pause, "four")
         #expect(refused.status == 409)
         #expect(try send(pause, "four").text == refused.text)
-        // What was not possible is no answer: there may be such a rollout later.
+        // An unknown rollout is not stored as an answer: there may be such a rollout later.
         let unknown = #"{"request":"pause","rollout":"other"}"#
         #expect(try send(unknown, "five").status == 404)
         #expect(try send(abort, "five").text.contains("no change, it is aborted already"))
-        // A key that is none, or two of them.
+        // Invalid keys, and two of them.
         for key in ["", "a b", String(repeating: "x", count: 201)] {
             #expect(try send(pause, key).status == 400, "\(key)")
         }
         #expect(try send(pause, "six", ["Idempotency-Key: seven"]).status == 400)
-        // It is remembered over a restart.
+        // The answer is kept over a restart.
         serving.kill()
         serving = try Serving(yard.program)
         let late = try send(pause, "one")
         #expect(late.status == 200 && late.text == first.text)
         #expect(try send(abort, "one").status == 422)
         #expect(try said() == ["abort", "pause", "resume", "pause"])
-        // As if it had been killed in the middle: nobody says that it was done, and it is not done again.
+        // As after a kill in the middle: the request is neither reported as done nor repeated.
         let cut = "UPDATE replies SET status = 0, document = '' WHERE key = 'two'"
         let file = yard.program.state + "/journal.sqlite"
         try #require(try Workbench.run("sqlite3", file, cut) == 0)
@@ -277,7 +278,7 @@ import Workbench
         func form() throws -> String { try anna.fields(try anna.get("/act?" + query)) }
         let before = yard.journal
 
-        // No token, a wrong one, one that is too short to be right: nothing is read either.
+        // No token, a wrong one, and one that is too short: reading is refused, too.
         for path in ["/", "/vehicles", "/vehicles/bike-12", "/history", "/morning"] {
             #expect(try nobody.get(path).status == 401)
             #expect(try forger.get(path).status == 401)
@@ -302,7 +303,7 @@ import Workbench
             #expect(try nobody.post("/session", "token=\(token)").status == 401)
         }
 
-        // Nobody, a forged session, and a reader.
+        // No session, a forged session, and a reader.
         #expect(try nobody.post("/act", try form()).status == 401)
         #expect(try forger.post("/act", try form()).status == 401)
         #expect(try board.get("/act?" + query).status == 403)
@@ -310,7 +311,7 @@ import Workbench
         #expect(!(try board.get("/").text.contains("/act?")))
         #expect(try nobody.get("/act?" + query).status == 401)
 
-        // A form that is sent by a page of somebody else, or of nobody.
+        // A form that is sent by a page of another site, or by no page.
         for origin in [
             nil, "null", "http://evil.example", "http://localhost.evil.example",
             "http://localhost:1", "https://evil.example/http://localhost", "localhost", "",
@@ -328,7 +329,8 @@ import Workbench
         let twice = ["Origin: http://localhost"]
         #expect(try anna.post("/act", try form(), twice).status == 403)
 
-        // Without the mark, with another one, with somebody else's, with that of another request.
+        // Without the mark, with another one, with another session's, and with that of another
+        // request.
         let bare = "request=pause&rollout=demo-4.12"
         let other = try anna.fields(try anna.get("/act?request=abort&rollout=demo-4.12"))
         let mark = try #require(other.firstMatch(of: /mark=[0-9a-f]+/)).0
@@ -341,7 +343,7 @@ import Workbench
             #expect(try anna.post("/act", body).status == 403, "\(body)")
         }
 
-        // Bodies that are none of ours.
+        // Bodies that no form of this program sends.
         let good = try form()
         for (body, more) in [
             (good + "&rollout=other", []), (good + "&other=1", []), (good + "&for=2d", []),
@@ -354,7 +356,7 @@ import Workbench
         let long = good + "&reason=" + String(repeating: "x", count: 9_000)
         #expect(try anna.post("/act", long).status == 413)
 
-        // Other ways in: the cookie with a program's address, and methods and paths that are none.
+        // Other attempts: the cookie at a program's address, and unknown methods and paths.
         let request = #"{"request":"pause"}"#
         for headers in [
             ["Cookie: \(anna.cookie ?? "")", Self.json], [Self.json],
@@ -414,7 +416,7 @@ import Workbench
         )
         #expect(yard.journal == before)
 
-        // The form itself is good, once.
+        // The form itself is valid, once.
         #expect(try anna.post("/act", try form()).status == 200)
         let after = yard.journal
         #expect(after != before)
@@ -422,7 +424,7 @@ import Workbench
         #expect(try anna.post("/act", used).status == 200)
         let last = yard.journal
         #expect(try anna.post("/act", used).status == 403)
-        // After signing out neither the session nor its forms are good.
+        // After signing out, neither the session nor its forms are valid.
         let kept = try form()
         let leave = try anna.fields(try anna.get("/session"))
         #expect(try anna.post("/session/end", leave, origin: "null").status == 403)
@@ -440,7 +442,7 @@ import Workbench
                 ["serve", "--listen", "127.0.0.1:0", "--state", yard.program.state] + arguments
             )
         }
-        // While it serves, what becomes of the list counts at once.
+        // While it serves, changes of the list apply immediately.
         try yard.list(mode: 0o640)
         let serving = try Serving(yard.program)
         let anna = try Browser(serving, token: Self.anna)
@@ -458,7 +460,7 @@ import Workbench
         let request = #"{"request":"pause"}"#
         #expect(try send(serving, request, [Self.bearer(Self.anna), Self.json]).status == 503)
         #expect(yard.journal == before)
-        // Nor does it begin to serve.
+        // It does not start to serve with such a list, either.
         for mode in [0o644, 0o660, 0o602] {
             try yard.list(mode: mode)
             let result = try begin()

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import Workbench
 
-/// `serve` under more connections than it takes.
+/// `serve` with more connections than it accepts.
 @Suite(.serialized) struct ServeFloodTests {
-    /// Connections of one client that sends nothing, made without waiting for any of them.
+    /// Connections of one client that sends nothing, opened without waiting for any of them.
     private final class Flood {
         private(set) var sockets: [Int32] = []
 
@@ -59,7 +59,7 @@ import Workbench
         let flood = try Flood(10_000, port: serving.port)
         #expect(flood.sockets.count == 10_000)
         try wait(for: "the server to have as many as it takes") { serving.descriptors >= few + 100 }
-        // 128 connections, and what the program itself has open.
+        // 128 connections, and the program's own open files.
         #expect(serving.descriptors <= few + 128 + 16, "\(few), \(serving.descriptors)")
         flood.end()
         #expect(try serving.get("/api/v1/status").text == before)

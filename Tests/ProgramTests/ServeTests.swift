@@ -6,7 +6,7 @@ import Testing
 import Wire
 import Workbench
 
-/// What `serve` shows is what the commands say, and nothing but reading is possible.
+/// The pages of `serve` agree with the commands, and only reading is possible.
 @Suite struct ServeTests {
     private func badNight() throws -> Program {
         let program = try Program()
@@ -33,7 +33,7 @@ import Workbench
         func said(_ words: String...) throws -> String {
             try program.run(words + ["--json", "--state", program.state]).output
         }
-        // Programs are given the very documents of the commands.
+        // Programs get exactly the documents of the commands.
         let status = try said("status")
         #expect(try serving.get("/api/v1/status").text == status)
         #expect(try serving.get("/api/v1/status?rollout=demo-4.12").text == status)
@@ -43,7 +43,7 @@ import Workbench
         for vehicle in ["bike-12", "bike-14"] {
             #expect(try serving.get("/api/v1/vehicles/\(vehicle)").text == said("show", vehicle))
         }
-        // People are shown the same numbers.
+        // People get the same numbers.
         let document = try object(status)
         let counts = try #require(document["counts"] as? [String: Int])
         let page = try serving.get("/").text
@@ -75,7 +75,7 @@ import Workbench
         let runs = try #require(try object(try said("history"))["runs"] as? [[String: Any]])
         let history = try serving.get("/history").text
         for run in runs { #expect(history.contains("data-run=\"\(run["run"] ?? "")\"")) }
-        // The metrics of the file, and how the rollout stands.
+        // The metrics contain those of the file, and the state of the rollout.
         let file = program.folder.path + "/last.prom"
         _ = try program.run(
             ["history", "show", "last", "--quiet", "--report", file, "--state", program.state]
@@ -117,7 +117,7 @@ import Workbench
             #expect(page.contains("data-vehicle=\"\(vehicle)\" data-kind=\"\(kind)\""))
         }
         #expect(page.contains("<b data-same>\(document["same"]?.integer ?? -1)</b>"))
-        // Each count of both.
+        // The counts of both runs.
         for outcome in ["succeeded", "failed", "deferred"] {
             let numbers = ["before", "after"].map {
                 document[$0]?["counts"]?[outcome]?.integer ?? 0
@@ -142,7 +142,7 @@ import Workbench
         let page = try serving.get("/trends").text
         #expect(page.matches(of: /data-run=/).count == 2)
         for title in ["Outcomes", "Rate", "Signal"] { #expect(page.contains("<h2>\(title)</h2>")) }
-        // The numbers are those of the reports: failures, and bytes over the time they took.
+        // The numbers agree with the reports: failures, and bytes divided by their time.
         let file = program.folder.path + "/first.csv"
         _ = try program.run(
             ["history", "show", "1", "--quiet", "--report", file, "--state", program.state]
@@ -183,7 +183,7 @@ import Workbench
         }
         #expect(try found("state=failed&rollout=demo-4.12&q=") == ["bike-12"])
         #expect(try found("q=00A000000000000E") == ["bike-14"])
-        // A label, as a form sends its blank.
+        // A label, with the blank encoded as a form encodes it.
         #expect(try found("q=114+dmo") == ["bike-14"])
         #expect(try found("q=nobody").isEmpty)
         #expect(try found("page=2").isEmpty)
@@ -212,7 +212,7 @@ import Workbench
             #expect(answer.header("X-Content-Type-Options") == "nosniff")
             guard answer.header("Content-Type")?.hasPrefix("text/html") == true else { continue }
             let text = answer.text
-            // What the policy would refuse is not there either.
+            // The pages contain nothing that their policy would forbid.
             #expect(!text.contains("style=\"") && !text.contains("<style"), "\(path)")
             #expect(!text.contains(" onc") && !text.contains("javascript:"), "\(path)")
             for match in text.matches(of: /(?:src|href|action)="([^"]*)"/) {
@@ -243,7 +243,7 @@ import Workbench
             client.send(ask)
             let head = try client.text(until: "event: change\n")
             #expect(head.contains("text/event-stream"))
-            // The first look is a change to anyone who has not looked before.
+            // For a new reader the first state is a change.
             try client.text(until: "id: 1\n")
             try inhibit(program, reason)
             try client.text(until: "id: 2\n")
@@ -313,7 +313,7 @@ import Workbench
             #expect([400, 404, 414, 431].contains(answer.status), "\(path): \(answer.status)")
             #expect(!answer.text.contains("root:") && !answer.text.contains("SQLite format"))
         }
-        // Slashes in a name are part of it.
+        // Encoded slashes are part of the name.
         #expect(try serving.get("/vehicles/..%2f..%2fjournal.sqlite").status == 404)
         #expect(try serving.get("/journal.sqlite").status == 404)
     }
@@ -341,7 +341,7 @@ import Workbench
             let result = try program.run(["serve", "--listen", address, "--state", program.state])
             #expect(result.status == code, "\(address): \(result.errors)")
         }
-        // As systemd does it: descriptor 3, and whose it is.
+        // Like systemd: descriptor 3, and the environment with the process's number.
         let (listener, port) = try boundSocket()
         #expect(listen(listener, 16) == 0)
         defer { close(listener) }

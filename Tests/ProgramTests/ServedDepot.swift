@@ -3,14 +3,15 @@ import PrivateBus
 import Testing
 import Workbench
 
-/// A depot of a program's folder that another process of it serves as `org.bluez`, on a bus of its own.
+/// A depot in a program's folder, which another process of the program serves as `org.bluez` on a
+/// private bus.
 final class ServedDepot {
     private let bus: PrivateBus
     private let process = Process()
 
     var address: String { bus.address }
 
-    /// Returns once the depot is served; it is ended with its value.
+    /// Returns when the depot is served; it ends with this object.
     init(_ depot: String, of program: Program, profiles: String? = nil) throws {
         bus = try PrivateBus()
         let ready = program.folder.path + "/ready-\(UUID().uuidString)"

@@ -3,9 +3,11 @@ import PrivateBus
 import Testing
 import Workbench
 
-/// The program over a depot that another process of it serves as `org.bluez`: all of BlueZ's road.
+/// The program with a depot that another process of it serves as `org.bluez`, so all BlueZ code is
+/// used.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct ServedDepotTests {
-    /// A module that is well, one that loses its link in the image, one that restarts there.
+    /// A healthy module, one that loses its link in the middle of the image, and one that restarts
+    /// there.
     private static let depot = """
         name: served
         seed: 7
@@ -70,7 +72,7 @@ import Workbench
         try program.write("city-4.12.0.zip", Data(contentsOf: image))
     }
 
-    /// Serves the depot for as long as `body` runs.
+    /// Serves the depot while `body` runs.
     private func serving<R>(_ body: () throws -> R) throws -> R {
         let output = program.folder.path + "/ready"
         _ = FileManager.default.createFile(atPath: output, contents: nil)
@@ -101,7 +103,7 @@ import Workbench
             + more
     }
 
-    /// The whole lines: the last one may have been cut off.
+    /// The complete lines: the last one may be incomplete.
     private func events(_ name: String) throws -> [Event] {
         let path = program.folder.path + "/" + name
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return [] }
@@ -114,13 +116,13 @@ import Workbench
         }
     }
 
-    /// How each vehicle ended, in the order of their names.
+    /// The outcome of each vehicle, in the order of their names.
     private func outcomes(_ name: String) throws -> [String] {
         try events(name).filter { $0.kind == "vehicle-ended" }
             .map { "\($0["vehicle"] ?? "?") \($0["outcome"] ?? "?")" }.sorted()
     }
 
-    /// What `dbus-send` says to the served depot's own object.
+    /// Sends an order to the served depot's own object with `dbus-send`.
     private func cause(_ incident: String) throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/dbus-send")

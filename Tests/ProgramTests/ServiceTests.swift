@@ -2,9 +2,9 @@ import Foundation
 import Glibc
 import Testing
 
-/// What the program does where a service manager has started it.
+/// The behaviour of the program when a service manager has started it.
 @Suite struct ServiceTests {
-    /// The demo with its secrets in credentials.
+    /// The demo with its secrets as credentials.
     private func program(mode: Int) throws -> (Program, [String: String]) {
         let program = try Program()
         try program.copyDemo()
@@ -24,7 +24,7 @@ import Testing
         return (program, ["CREDENTIALS_DIRECTORY": directory])
     }
 
-    /// systemd grants the service's user the file by an access control list: 0440 to look at.
+    /// systemd gives the service's user access by an access control list, which shows as mode 0440.
     @Test(arguments: [0o400, 0o440, 0o600])
     func `a credential is taken from the service manager's directory`(mode: Int) throws {
         let (program, environment) = try program(mode: mode)
@@ -80,7 +80,8 @@ import Testing
         #expect(wrong.status == 65)
     }
 
-    /// A shell in between tells which file standard error is, as the service manager would.
+    /// A shell sets the environment that names the file of standard error, as the service manager
+    /// would.
     @Test func `where nobody listens for records, lines to the journal have a level`() throws {
         let program = try Program()
         try program.copyDemo()

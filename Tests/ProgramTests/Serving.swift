@@ -1,7 +1,7 @@
 import Foundation
 import Workbench
 
-/// `serve` beside a test.
+/// A process of `serve` beside a test.
 final class Serving {
     private let process = Process()
     private let notes: String
@@ -28,7 +28,7 @@ final class Serving {
 
     deinit { if process.isRunning { process.terminate() } }
 
-    /// How many files and connections it has open.
+    /// The number of its open files and connections.
     var descriptors: Int {
         let folder = "/proc/\(process.processIdentifier)/fd"
         return (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
@@ -50,13 +50,13 @@ final class Serving {
         return try ask(lines.joined(separator: "\r\n") + "\r\n\r\n")
     }
 
-    /// Ends it as the kernel does when memory runs out.
+    /// Kills it, as the kernel does when memory runs out.
     func kill() {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Ends it; its exit code.
+    /// Ends it and returns its exit code.
     func stop() -> Int32 {
         process.terminate()
         process.waitUntilExit()

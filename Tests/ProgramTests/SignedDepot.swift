@@ -5,7 +5,7 @@ import Signers
 import Testing
 import Trust
 
-/// A depot whose image is signed by a key of minisign.
+/// A depot whose image is signed with a minisign key.
 struct SignedDepot {
     let depot: TrustedDepot
     let signer: MinisignSigner
@@ -38,7 +38,7 @@ struct SignedDepot {
         )
     }
 
-    /// Makes a bundle of a manifest, with a state directory of its own.
+    /// Makes a bundle of a manifest, with a separate state directory.
     func make(_ bundle: String = "tallinn.bundle", of manifest: String = "manifest.yaml") throws {
         let result = try program.run([
             "bundle", "create", manifest, bundle, "--state", folder + "/office",
@@ -52,7 +52,7 @@ struct SignedDepot {
         )
     }
 
-    /// Tells the depot of a key, as a person would who brings it by a way to be trusted.
+    /// Adds a key to the trusted ones, as a person does who has it from a trusted source.
     func trust(_ signer: MinisignSigner? = nil) throws {
         try program.write("brought.pub", (signer ?? self.signer).publicText)
         let result = try program.run(["trust", "add", "brought.pub", "--state", program.state])
@@ -66,7 +66,7 @@ struct SignedDepot {
         try program.write("office.pub", signer.publicText)
     }
 
-    /// Everything below a folder with its bytes, links as they are.
+    /// The bytes of all files below a folder, with links as they are.
     func contents(of path: String) throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
@@ -77,11 +77,11 @@ struct SignedDepot {
     }
 }
 
-/// The parts of a bundle, to be changed and written again as a stranger would.
+/// The parts of a bundle, which a test can change and write again, as a stranger could.
 struct LooseBundle {
     var parts: [String: [UInt8]] = [:]
 
-    /// An empty one.
+    /// A bundle without parts.
     init() {}
 
     init(_ path: String) throws {

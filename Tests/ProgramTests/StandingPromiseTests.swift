@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Every vehicle of a run, in every place that tells of it, with its true state.
+/// Every vehicle of a run is in every report, with its true state.
 @Suite struct StandingPromiseTests {
-    /// Runs with all reports, and compares every number with every other one.
+    /// Runs with all reports, and compares all their numbers.
     @discardableResult
     private func agreed(
         _ program: Program,
@@ -42,7 +42,7 @@ import Testing
         #expect(untouched["state"] as? String == "not-begun")
         #expect(untouched["message"] as? String == "not begun")
         #expect(untouched["outcome"] == nil)
-        // A run that is refused tells the same of every vehicle.
+        // A run that is refused reports the same for every vehicle.
         let refused = try agreed(program, program.steeredRun, vehicles: 8)
         #expect(refused.result.status == 12)
         #expect(refused.numbers == paused.numbers)
@@ -96,7 +96,7 @@ import Testing
             steps: "[{update: city}]",
             rollout: "{waves: [1, rest], pause-when: {failed: 0}, again: daily}"
         )
-        // A kill, what is left of the night, a retry, and the night after.
+        // A killed run, the rest of the night, a retry, and the next night.
         try yard.cut(at: "\"kind\":\"progress\"")
         let first = try agreed(yard.program, yard.line(), vehicles: 3)
         #expect(first.result.status == 12, "\(first.result.output)")
@@ -114,7 +114,8 @@ import Testing
         try yard.manifest(family: "comodule", steps: "[{update: city}]")
         let first = try agreed(yard.program, yard.line(), vehicles: 2)
         #expect(first.numbers["ok"] == 2)
-        // Cut while it looks for the first one: nothing was done, and nothing has changed.
+        // The run is cut while it searches for the first vehicle: nothing was done, and nothing has
+        // changed.
         try yard.cut(at: "\"state\":\"seeking\"", with: signal, pace: 1)
         #expect(try yard.say("pause").status == 0)
         let status = try yard.document(try yard.say("status", "--json"))
@@ -123,7 +124,7 @@ import Testing
         #expect(paused.result.status == 12)
         #expect(paused.numbers == first.numbers, "\(paused.result.output)")
         #expect(try vehicles(yard.program)["b1"]?["run"] as? Int == 1)
-        // To begin it again by an edited manifest is refused too, and tells of the same plan.
+        // An edited manifest with `--again` is refused, too, and the report is by the same plan.
         try yard.manifest(family: "comodule", steps: "[{wait: 1s}, {update: city}]")
         let again = try agreed(yard.program, yard.line() + ["--again"], vehicles: 2)
         #expect(again.result.status == 12)

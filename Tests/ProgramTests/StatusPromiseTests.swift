@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What is said of a journal that cannot be read, or of a rollout that is not in it.
+/// The messages about a journal that cannot be read, or about an unknown rollout.
 @Suite struct StatusPromiseTests {
     private func yard() throws -> PromiseYard {
         let yard = try PromiseYard()
@@ -54,7 +54,7 @@ import Testing
     func `a user who may not read the state hears so`() throws {
         let yard = try yard()
         #expect(try yard.run().status == 0)
-        // The program stands where the other user can start it.
+        // A copy of the program where the other user can start it.
         let folder = yard.program.folder.path
         try FileManager.default.copyItem(atPath: Program.path, toPath: folder + "/yardmaster")
         for path in [folder, folder + "/yardmaster"] { #expect(chmod(path, 0o755) == 0) }
@@ -73,7 +73,7 @@ import Testing
             process.waitUntilExit()
             return (process.terminationStatus, String(decoding: data, as: UTF8.self))
         }
-        // The folder is its owner's alone; then the folder is open, and the file is not.
+        // First the folder is private to its owner; then the folder is open, and the file is not.
         for mode: mode_t in [0o700, 0o755] {
             #expect(chmod(yard.program.state, mode) == 0)
             #expect(chmod(yard.program.state + "/journal.sqlite", 0o600) == 0)

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import Workbench
 
-/// A rollout over the demo's image in a simulated depot of its own.
+/// A rollout of the demo's image in a separate simulated depot.
 extension Program {
-    /// Of `count` vehicles the first `bad` come back as they were, and the last `away` are not there.
+    /// Of `count` vehicles the first `bad` keep their old version, and the last `away` are away.
     static func steered(
         _ count: Int,
         bad: Int = 0,
@@ -57,7 +57,7 @@ extension Program {
         ["run", "steered.yaml", "--simulate", "depot.yaml", "--state", state]
     }
 
-    /// A run that goes on beside the test.
+    /// A run that continues beside the test.
     final class Running {
         let process: Process
         private let folder: String
@@ -73,21 +73,22 @@ extension Program {
 
         var events: String { text("jsonl") }
 
-        /// Until the run has said so in its events; false when it ended before.
+        /// Waits until the events contain the words; false when the run ended before.
         func waits(for words: String) -> Bool { comes(words, in: "jsonl") }
 
-        /// The same for what looks like this.
+        /// Waits until the events match the pattern; false when the run ended before.
         func waits(for pattern: Regex<Substring>) -> Bool {
             try? wait(for: "an event") { !process.isRunning || events.contains(pattern) }
             return events.contains(pattern)
         }
 
-        /// Lets a paced run go on as fast as the machine allows.
+        /// Lets a paced run continue as fast as the machine allows.
         ///
-        /// A slow pace keeps a run where a test wants it for as long as other programs need, on a busy machine too.
+        /// A slow pace keeps a run at the point that a test needs for as long as other programs
+        /// take, also on a busy machine.
         func hurries() { kill(process.processIdentifier, SIGUSR1) }
 
-        /// The same for what it says to people.
+        /// Waits until the messages for people contain the words; false when the run ended before.
         func says(_ words: String) -> Bool { comes(words, in: "err") }
 
         private func comes(_ words: String, in suffix: String) -> Bool {
@@ -106,7 +107,7 @@ extension Program {
         }
     }
 
-    /// Starts a run whose events, results and messages go to files of that name.
+    /// Starts a run whose events, results and messages go to files with that name.
     func begin(
         _ name: String,
         _ arguments: [String],
@@ -130,7 +131,7 @@ extension Program {
 }
 
 extension Program.Result {
-    /// What the document of `--json` says about the end.
+    /// The exit code and the reason in the document of `--json`.
     func exit() throws -> (Int, String) {
         let document = try JSONSerialization.jsonObject(with: Data(output.utf8))
         let exit = try #require((document as? [String: Any])?["exit"] as? [String: Any])

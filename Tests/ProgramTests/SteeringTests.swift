@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Workbench
 
-/// Rollouts that are paused, aborted, cut short or edited, from the shell's side.
+/// Rollouts that are paused, aborted, interrupted or edited from the shell.
 @Suite struct SteeringTests {
     private func program(
         _ count: Int,
@@ -72,7 +72,7 @@ import Workbench
         let (code, reason) = try exit(result)
         #expect(code == 15)
         #expect(reason.contains("it opens again at 2026-01-06T22:00:00.000Z"))
-        // The next run waits for the next night, and so on until all are done.
+        // Each run then works in the next night's window, until all vehicles are done.
         var last = result
         for _ in 0..<6 where last.status == 15 { last = try run(program) }
         #expect(last.status == 0, "\(last.lastLine)")
@@ -103,7 +103,7 @@ import Workbench
             return try #require((document as? [String: Any])?["plan"] as? String)
         }
         let frozen = try plan()
-        // Other steps, other waves, other vehicles, and no pause any more.
+        // Other steps, waves and vehicles, and no pause.
         let edited = manifest("{waves: [rest]}").replacingOccurrences(
             of: "[{update: city}]",
             with: "[{read: odometer}]"
@@ -120,10 +120,10 @@ import Workbench
         _ = try program.run(["resume", "--state", program.state])
         let third = try run(program)
         #expect(third.status == 0)
-        // All six, and updated: by the plan of then.
+        // All six vehicles are updated, according to the first plan.
         #expect(third.lastLine.contains("ok=2 current=4"), "\(third.lastLine)")
         #expect(try plan() == frozen)
-        // It is over: what stands in the file now begins.
+        // The rollout is finished, so the current manifest begins.
         let again = try run(program)
         #expect(again.lastLine.contains("ok=4"), "\(again.lastLine)")
         #expect(try plan() != frozen)
@@ -145,7 +145,7 @@ import Workbench
         }
         let before = try plan("steered.yaml")
         #expect(try Set(grounds(before)) == ["assumed"])
-        // Two of eight are updated.
+        // Two of eight vehicles are updated.
         #expect(try run(program, "--limit", "v1", "--limit", "v2").status == 0)
         let night = Program.repository.appending(path: "manifests/night/city-4.13.0.zip")
         try FileManager.default.copyItem(
@@ -271,7 +271,7 @@ import Workbench
                 "run", "steered.yaml", "--simulate", "depot.yaml", "--state", program.state,
                 "--pace", "60", "--events", "events-\(number).jsonl",
             ])
-            // Somewhere else each time: by how much has happened.
+            // At another point each time, by the number of events.
             let path = program.folder.path + "/events-\(number).jsonl"
             while process.isRunning {
                 let text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Room for images: what is said before a fetch, and what a clean-up never takes.
+/// Space for images: messages before a fetch, and images that a clean-up keeps.
 @Suite struct StoreRoomTests {
     private func depot(store: String, size: Int? = nil) throws -> TrustedDepot {
         let depot = try TrustedDepot()
@@ -47,7 +47,7 @@ import Testing
             depot.program.state,
         ])
         #expect(run.lastLine.hasPrefix("rollout=trusted "), "\(run.errors)")
-        // What somebody stopped is not over: what it needs stays, whatever is forgotten.
+        // A paused rollout is not over: its images stay, whatever is forgotten.
         let paused = try depot.program.run([
             "pause", "--reason", "wait", "--state", depot.program.state,
         ])
@@ -59,7 +59,7 @@ import Testing
         #expect(spared.status == 0, "\(spared.errors)")
         #expect(spared.errors.contains("the rollout trusted is not over: its images stay"))
         #expect(try images(depot).contains { $0.hasSuffix("/" + TrustedDepot.digest) })
-        // Every vehicle has its verdict: without the hold it is over.
+        // Every vehicle has its verdict: without the pause the rollout is over.
         let ended = try depot.program.run(["resume", "--state", depot.program.state])
         #expect(ended.status == 0, "\(ended.errors)")
         #expect(try depot.program.run(prune).status == 0)

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import Workbench
 
-/// Tokens that a program hands out in the moment that they are needed.
+/// Tokens that a program issues when they are needed.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct TokenIssuerTests {
     private static let depot = """
         name: cars
@@ -21,7 +21,7 @@ import Workbench
         try program.write("good.token", SampleTokens.good)
     }
 
-    /// A manifest whose one car has its token from a program that does this.
+    /// Writes a manifest whose only car gets its token from a program with this script.
     private func prepare(
         _ script: String,
         row: String = "",
@@ -66,7 +66,7 @@ import Workbench
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         let twice = try self.asked()
         #expect(twice == ["car-1 g9-0001"])
-        // It is nowhere but in memory.
+        // The token is only in memory.
         let start = String(SampleTokens.good.prefix(60))
         let files = try FileManager.default.subpathsOfDirectory(atPath: program.folder.path)
         for file in files where file != "good.token" {
@@ -84,10 +84,10 @@ import Workbench
         #expect(result.output.contains("cars.yaml:4:"), "\(result.output)")
         #expect(result.output.contains("issue ended with 3"), "\(result.output)")
         #expect(!(result.output + result.errors).contains(SampleTokens.good.prefix(40)))
-        // It was asked again, as long as the radio would be waited for.
+        // The program was called again, for as long as the run would wait for the radio.
         let count = try asked().count
         #expect(count > 5)
-        // The next run finds somebody.
+        // The next run gets a token.
         try prepare("cat good.token")
         let next = try run()
         #expect(next.status == 0, "\(next.output)")

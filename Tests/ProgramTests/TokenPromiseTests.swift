@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// A car-share token opens the vehicle that it was issued for, and is never tried on another.
+/// A car-share token opens the vehicle for which it was issued, and is never tried on another one.
 @Suite struct TokenPromiseTests {
-    /// The four commands that read a fleet list, on a yard that none of them may touch.
+    /// The four commands that read a fleet list; all of them must refuse the yard.
     private func refusals(_ yard: PromiseYard) throws -> [Program.Result] {
         [
             try yard.program.run(["validate", "yard.yaml"]),

@@ -47,7 +47,7 @@ import Testing
         for flags in [[], ["--json"]] {
             let result = try program.run(["token", "show", "car.token"] + flags)
             let shown = result.output + result.errors
-            // The key stands in the token as base64 of PKCS#1, which begins so.
+            // The token contains the key as base64 of PKCS#1, which has this beginning.
             #expect(!shown.contains("MII"))
             for start in stride(from: 0, to: token.count - 24, by: 24) {
                 #expect(!shown.contains(token.dropFirst(start).prefix(24)))

@@ -4,7 +4,7 @@ import Signers
 import Testing
 import Workbench
 
-/// `trust download`: files of a repository into a folder.
+/// `trust download` puts files of a repository into a folder.
 @Suite struct TrustDownloadTests {
     private let program: Program
     private let repository: SampleRepository
@@ -82,7 +82,7 @@ import Workbench
         #expect(result.status == 1)
         #expect(result.errors.contains("No space left"), "\(result.errors)")
         #expect(try names("small") == ["a.bin"])
-        // With room again it is brought, over the border of two file systems.
+        // When there is space again, the file is downloaded, across two file systems.
         try #require(try run("mount", "-o", "remount,size=2m", folder) == 0)
         #expect(try download(["large"], into: "small").status == 0)
         #expect(try names("small") == ["a.bin", "large"])

@@ -3,14 +3,14 @@ import Foundation
 import Signers
 import Testing
 
-/// A state directory of whose folders of trust none was ever synced when the power went.
+/// A state directory whose trust folders were not synced before a power cut.
 ///
-/// Any of the names in them may be gone then. The next run asks for what it lost as a new depot would:
-/// it takes no wrong image, and the right one without anybody's help.
+/// Any of their names may be gone. The next run obtains what it lost like a new depot: it accepts
+/// no wrong image, and accepts the right one without a person's help.
 @Suite struct TrustLossTests {
     private let files = FileManager.default
 
-    /// The names below `trust` to be lost, one at a time and then several by chance.
+    /// The names below `trust` that are lost: each name alone, and then several at random.
     private func losses(_ program: Program) throws -> [[String]] {
         let names = try files.subpathsOfDirectory(atPath: program.state + "/trust").sorted()
         #expect(names.count >= 3, "\(names)")
@@ -19,7 +19,7 @@ import Testing
         return [[""]] + names.map { [$0] } + several
     }
 
-    /// Brings the state back as it was, and takes names from it.
+    /// Restores the state, and removes names from it.
     private func lose(_ names: [String], _ program: Program) throws {
         try files.removeItem(atPath: program.state)
         try files.copyItem(atPath: program.state + "-kept", toPath: program.state)
@@ -39,7 +39,8 @@ import Testing
                 atPath: program.state + "/trust/signatures"
             )
             let isKnown = records?.contains { $0.hasPrefix("releases-") } ?? false
-            // A bundle that nobody signed brings no key: anyone who forgot the key says no.
+            // An unsigned bundle brings no key, so a depot that has lost the key refuses the
+            // bundle.
             let bundle = try depot.verify()
             #expect(bundle.status == (isKnown ? 0 : 77), "\(names): \(bundle.errors)")
             try depot.sign(by: MinisignSigner(9))
@@ -64,7 +65,7 @@ import Testing
         try files.copyItem(atPath: program.state, toPath: program.state + "-kept")
         for names in try losses(program) {
             try lose(names, program)
-            // A version that nobody signed, of a repository that has moved on.
+            // An unsigned version, of a repository that has a newer one.
             try depot.serve("newer")
             let path = program.folder.path + "/repository/timestamp.json"
             let signed = try String(contentsOfFile: path, encoding: .utf8)

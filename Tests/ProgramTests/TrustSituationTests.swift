@@ -2,11 +2,11 @@ import Foundation
 import Signers
 import Testing
 
-/// A bundle gets the same answer as the network, whatever is wrong.
+/// A bundle gets the same answer as the network, whatever the fault.
 ///
-/// Each situation is made twice with the same past: once served, once in a bundle.
+/// Each situation is made twice with the same past: once with a server, once in a bundle.
 @Suite struct TrustSituationTests {
-    /// What is wrong, and what is to be said of it.
+    /// A fault, and the expected message.
     struct Situation: CustomTestStringConvertible, Sendable {
         let name: String
         let status: Int32
@@ -16,10 +16,10 @@ import Testing
         var testDescription: String { name }
     }
 
-    /// What is served or bundled.
+    /// The files that are served or put into the bundle.
     struct Stage {
         let depot: SignedDepot
-        /// The repository's documents; none for an image that is signed by a key.
+        /// The documents of the repository; empty for an image that is signed with a key.
         var documents: [String: [UInt8]] = [:]
         var trust = ""
         var lists = ""
@@ -55,7 +55,7 @@ import Testing
             trust = "signature: {key: keys/signer.pub, url: 'file:city.minisig'}"
         }
 
-        /// Puts it all where a manifest finds it.
+        /// Puts all files where the manifest expects them.
         func serve() throws {
             let folder = depot.folder
             try depot.depot.serve(nil)
@@ -74,7 +74,7 @@ import Testing
             try depot.depot.manifest(version: version, fits: fits, trust: trust, lists: lists)
         }
 
-        /// Puts it all into a bundle, with nobody's opinion of it.
+        /// Puts all files into a bundle, without any check.
         func bundle() throws {
             let folder = depot.folder
             func bytes(_ name: String) throws -> [UInt8] {
@@ -94,7 +94,7 @@ import Testing
             try loose.write(to: folder + "/tallinn.bundle")
         }
 
-        /// What this depot trusted before.
+        /// Makes the depot trust this before the situation.
         func past() throws {
             try serve()
             let result = try depot.depot.fetch()
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// A comment that was trusted before, by the same key.
+    /// A situation in which an earlier comment of the same key was trusted.
     private static func after(_ comment: String) -> @Sendable (inout Stage) throws -> Void {
         { stage in
             var before = stage
@@ -243,7 +243,7 @@ import Testing
         if FileManager.default.fileExists(atPath: state) {
             try FileManager.default.copyItem(atPath: state, toPath: offline)
         }
-        // What a depot knows at the beginning: the root, and the key.
+        // The first state of a depot: the root, and the key.
         if !FileManager.default.fileExists(atPath: offline + "/trust/repository-vendor") {
             try FileManager.default.createDirectory(
                 atPath: offline + "/trust",
@@ -263,7 +263,7 @@ import Testing
         try stage.bundle()
         let online = try stage.depot.depot.fetch()
         #expect(online.status == situation.status, "online: \(online.errors)")
-        // An empty text is contained in none, says Foundation.
+        // Foundation finds an empty text in no other text.
         let sentence = situation.sentence.isEmpty ? "\n" : situation.sentence
         #expect((online.errors + "\n").contains(sentence), "online: \(online.errors)")
         let look = try stage.depot.verify(state: offline)

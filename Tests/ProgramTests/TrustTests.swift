@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What the program says to images that are genuine and still not to be used.
+/// The messages about genuine images that must not be used.
 @Suite struct TrustTests {
     @Test func `an image that its repository lists is fetched`() throws {
         let depot = try TrustedDepot()
@@ -40,7 +40,7 @@ import Testing
         let result = try depot.fetch()
         #expect(result.status == 77)
         #expect(result.errors.contains(sentence), "\(result.errors)")
-        // The next run with a good one is not held up by it, unless a newer root was right.
+        // A later run with good documents is not blocked, except by a newer root that was valid.
         guard !["rotated", "expired, with grace"].contains(tree) else { return }
         try depot.serve("newer")
         let again = try depot.fetch()

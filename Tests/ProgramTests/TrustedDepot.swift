@@ -1,6 +1,6 @@
 import Foundation
 
-/// A depot whose manifest trusts a repository, in a folder of its own.
+/// A depot in a separate folder, whose manifest trusts a repository.
 struct TrustedDepot {
     private struct Document: Decodable {
         let root: String
@@ -37,7 +37,7 @@ struct TrustedDepot {
         }
     }
 
-    /// Puts the documents of a repository where the manifest says.
+    /// Puts the documents of a repository where the manifest expects them.
     func serve(_ tree: String?, at folder: String = "repository") throws {
         let path = program.folder.path + "/" + folder
         try? FileManager.default.removeItem(atPath: path)

@@ -3,10 +3,12 @@ import Testing
 import Wire
 import Workbench
 
-/// State directories as earlier builds of the program wrote them, files and all.
+/// State directories written by earlier versions of the program, with all their files.
 @Suite struct UpgradeTests {
-    /// A bad night of the demo, with a pause and a vehicle left alone after it, by the program whose
-    /// journal had this number; and what that program's `--json` said of it.
+    /// A bad night of the demo, followed by a pause and an inhibited vehicle, made by the program
+    /// with this journal version.
+    ///
+    /// `said` returns the `--json` output of that program.
     private func kept(_ version: Int) throws -> (
         program: Program, said: (String) throws -> JSONValue
     ) {
@@ -36,7 +38,7 @@ import Workbench
     @Test(arguments: [5])
     func `an upgrade keeps all that an earlier version has written`(version: Int) throws {
         let (program, said) = try kept(version)
-        // Before anything has written, anyone who only looks reads a copy, and changes nothing.
+        // Before the first write, readers use a copy and change nothing.
         let file = program.state + "/journal.sqlite"
         let untouched = FileManager.default.contents(atPath: file)
         #expect(try says(program, "status")["debts"] == (try said("status"))["debts"])
@@ -52,7 +54,7 @@ import Workbench
         #expect(serving.stop() == 143)
         #expect(FileManager.default.contents(atPath: file) == untouched)
 
-        // A verb is the first that writes, and brings the journal up to date.
+        // A verb is the first to write, and it upgrades the journal.
         let verb = try program.run([
             "inhibit", "bike-04", "--reason", "survey", "--state", program.state,
         ])
@@ -81,7 +83,8 @@ import Workbench
         ])
         #expect(report.status == 0, "\(report.errors)")
 
-        // The next run goes on where that version stood: what is done is done, the debt is paid.
+        // The next run continues from that version's state: done steps stay done, and the debt is
+        // paid.
         try program.copyDemo()
         for words in [["resume"], ["uninhibit", "bike-03", "bike-04"]] {
             let result = try program.run(words + ["--state", program.state])

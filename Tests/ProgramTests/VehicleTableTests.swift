@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-/// The table of `docs/promises.md` §6: what verbs do to a vehicle in each of its states.
+/// The table of `docs/promises.md` §6: the effect of verbs on a vehicle in each of its states.
 @Suite struct VehicleTableTests {
     enum Standing: String, CaseIterable, Sendable {
         case unknown, withoutVerdict, atWork, done, failed, inDoubt, indebted, owing, inhibited
         case quarantined
     }
 
-    /// What a verb says, with its exit code.
+    /// The output of a verb, with its exit code.
     struct Answer: Sendable {
         let status: Int32
         let words: String
@@ -18,7 +18,7 @@ import Testing
 
     struct Row: Sendable, CustomTestStringConvertible {
         let standing: Standing
-        /// Nil where there is nothing to be said of a vehicle that nobody knows.
+        /// Nil for an unknown vehicle, for which there is no such output.
         let retry: Answer?
         let retryVehicle: Answer
         let inhibit: Answer
@@ -138,7 +138,7 @@ import Testing
 
         var order: String { vehicle == "car" ? "command locate" : "read speed" }
 
-        /// The answer, what was printed and what was said to people alike.
+        /// The status and the whole output, for programs and for people.
         func said(_ result: Program.Result) -> (status: Int32, text: String) {
             (result.status, result.output + result.errors)
         }
@@ -147,7 +147,7 @@ import Testing
             try yard.document(try yard.say("status", "--rollout", "yard", "--json"))
         }
 
-        /// What `status` has of debts, doubts, owed steps and inhibitions, by their counts.
+        /// The numbers of debts, doubts, owed steps and inhibitions in `status`.
         func burdens() throws -> [String: Int] {
             let status = try status()
             return Dictionary(
@@ -190,7 +190,8 @@ import Testing
             }
             return Scene(yard: yard, vehicle: "b1")
         case .indebted:
-            // Killed in its transfer, and out of reach when the next run wants to settle that.
+            // The run is killed in its transfer, and the vehicle is out of reach when the next run
+            // wants to settle.
             let yard = try bikes([""]) {
                 try $0.cut(at: "\"kind\":\"progress\"")
                 try $0.depot(bikes: [", out-of-reach: true"])
@@ -254,7 +255,7 @@ import Testing
         var scene = try scene(row.standing)
         let (yard, vehicle) = (scene.yard, scene.vehicle)
         let before = try scene.burdens()
-        // Columns that leave the state as it is.
+        // Columns of the table that leave the state unchanged.
         let isInhibited = row.standing == .inhibited
         if !isInhibited {
             expect(try yard.say("uninhibit", vehicle), row.uninhibit, "uninhibit")
@@ -268,7 +269,7 @@ import Testing
         if row.standing != .unknown {
             var (after, now) = (before, try scene.burdens())
             after["inhibits"] = 1
-            // A run that is at work on the vehicle pays what it owes meanwhile.
+            // A run that works on the vehicle pays its debt meanwhile.
             if row.standing == .atWork { (after["debts"], now["debts"]) = (nil, nil) }
             #expect(now == after, "what is owed stays")
             let inhibits = try scene.status()["inhibits"] as? [[String: Any]]
@@ -279,7 +280,7 @@ import Testing
             let running = try #require(scene.running)
             running.hurries()
             let result = running.result()
-            // Its update was the step that it was at, and is proven.
+            // Its current step was the update, which is proven.
             #expect(try yard.vehicle(vehicle, in: result)["outcome"] as? String == "succeeded")
             scene = try self.scene(.atWork)
         } else if row.standing != .unknown, !isInhibited {
@@ -313,7 +314,7 @@ import Testing
         }
         try end(scene)
         guard row.standing == .quarantined else { return }
-        // Its failures are forgotten: it is tried again.
+        // Its failures are forgotten, so it can be retried.
         #expect(try scene.yard.say("retry", "b1").output.contains("taken again"))
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What people set: in force from its answer on, whatever becomes of runs.
+/// Requests of people: in force from their answer on, however runs end.
 @Suite struct VerbPromiseTests {
     private func bikes(_ count: Int, rollout: String = "{}") throws -> PromiseYard {
         let yard = try PromiseYard(bikes: Array(repeating: "", count: count))
@@ -70,10 +70,10 @@ import Testing
     @Test func `each verb does and answers what the table says`() throws {
         let yard = try bikes(2, rollout: "{waves: [1, rest], between-waves: {ask: true}}")
         #expect(try yard.run().status == 12)
-        // Paused.
+        // The rollout is paused.
         #expect(try yard.say("pause").output.contains("no change, it is paused already"))
         #expect(try yard.say("retry").output.contains("no change"))
-        // An order in between is not what verbs mean.
+        // An order in between does not become the rollout of the verbs.
         #expect(try yard.exec("b1", "read speed").status == 0)
         #expect(try yard.say("resume").output == "yard: goes on with the next run\n")
         #expect(try yard.say("resume").output.contains("no change, it is not paused"))
@@ -82,7 +82,7 @@ import Testing
         #expect(try yard.run().status == 12)
         #expect(try yard.say("resume").status == 0)
         #expect(try yard.run().status == 0)
-        // Finished.
+        // The rollout is finished.
         let abort = try yard.say("abort")
         #expect(abort.status == 64 && abort.errors.contains("it is finished"), "\(abort.errors)")
         #expect(try yard.run().status == 0, "the next night is not killed by it")
@@ -93,7 +93,7 @@ import Testing
         #expect(try yard.run().status == 0)
         #expect(try yard.say("retry", "b9").status == 64)
         #expect(try yard.say("pause", "--rollout", "other").status == 66)
-        // Aborted, and begun again by a word.
+        // Aborted, and begun again with `--again`.
         try yard.depot(bikes: ["", ", out-of-reach: true"])
         #expect(try yard.run("yard", "--again").status == 12)
         #expect(try yard.say("abort").status == 0)
@@ -141,7 +141,7 @@ import Testing
         )
         try yard.cut(at: "\"detail\":\"wait\"")
         #expect(try yard.say(verb).status == 0)
-        // Simulated depots begin at 22:00 UTC: the next day has begun when this has ended.
+        // Simulated depots begin at 22:00 UTC: the next day has begun when this run has ended.
         try yard.manifest("pass", steps: "[{wait: 1h}, {wait: 1h}, {wait: 1h}]")
         #expect(try yard.run("pass").status == 0)
         let held = try yard.run()
@@ -150,7 +150,7 @@ import Testing
             yard.deeds == ["open-trunk"],
             "a person has said no, and a day changes nothing of it"
         )
-        // Until a person says otherwise: then the day counts, or what was said.
+        // A person lifts this: then the new day, or `--again`, begins the rollout.
         let again = verb == "pause" ? [] : ["--again"]
         if verb == "pause" { #expect(try yard.say("resume", "--rollout", "yard").status == 0) }
         #expect(try yard.program.run(yard.line() + again).status == 0)
@@ -185,12 +185,12 @@ import Testing
         try yard.manifest(steps: "[{command: open-trunk}, {wait: 2m}]", rollout: daily)
         try yard.cut(at: "\"detail\":\"wait\"")
         #expect(yard.deeds == ["open-trunk"])
-        // On the same day it is gone on with, by the plan of then.
+        // On the same day the rollout is continued, with its own plan.
         try yard.manifest(steps: "[{command: close-trunk}, {wait: 2m}]", rollout: daily)
         let same = try yard.run()
         #expect(same.status == 0 && same.errors.contains("has changed"), "\(same.errors)")
         #expect(yard.deeds == ["open-trunk"])
-        // Finished, so the plan of today is begun; and cut.
+        // The rollout is finished, so the new plan is begun; and this run is cut.
         try yard.cut(at: "\"detail\":\"wait\"")
         #expect(yard.deeds == ["open-trunk", "close-trunk"])
         try yard.manifest(steps: "[{command: locate}, {wait: 2m}]", rollout: daily)
@@ -200,7 +200,7 @@ import Testing
         #expect(yard.deeds == ["open-trunk", "close-trunk", "locate"])
         #expect(try yard.run().status == 0)
         #expect(yard.deeds.count == 3, "once a day")
-        // An edited one does not hide that the clock is wrong, either.
+        // An edited manifest does not hide a wrong clock, either.
         try pass()
         for _ in 1...7 { try pass() }
         try yard.cut(at: "\"detail\":\"wait\"")

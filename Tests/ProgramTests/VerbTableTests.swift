@@ -10,12 +10,12 @@ import Testing
     struct Cell: Sendable, CustomTestStringConvertible {
         let verb: String
         let standing: Standing
-        /// A run is at work on it.
+        /// Whether a run works on it.
         let isAtWork: Bool
-        /// What it says; a refusal ends with 64.
+        /// The output; a refusal ends with 64.
         let answer: String
         let isRefused: Bool
-        /// How the run at work ends, and the one after it.
+        /// The exit code of the working run; `next` is that of the following run.
         let exit: Int32
         let next: Int32
 
@@ -113,7 +113,7 @@ import Testing
         ),
     ].flatMap(\.self)
 
-    /// A car whose command fails each time, and two bikes one after the other.
+    /// A car whose command fails each time, and two bikes that are updated one after the other.
     private func yard() throws -> PromiseYard {
         let yard = try PromiseYard(bikes: ["", ""])
         try yard.program.write(
@@ -138,13 +138,13 @@ import Testing
         return yard
     }
 
-    /// A run whose car has failed and whose first bike is under way.
+    /// Starts a run whose car has failed and whose first bike is in work.
     private func begin(
         _ yard: PromiseYard,
         after standing: Standing,
         isAtWork: Bool
     ) throws -> Program.Running {
-        // One that has finished only looks at the bikes, which takes it three seconds.
+        // On a finished rollout a run only looks at the bikes, which takes three seconds.
         let pace = standing == .finished ? "0.5" : isAtWork ? "4" : "8"
         let running = try yard.program.begin("work", yard.line() + ["--pace", pace, "--json"])
         let mark = standing == .finished ? "\"vehicle\":\"b1\"" : "\"kind\":\"progress\""
@@ -211,7 +211,7 @@ import Testing
         }
     }
 
-    /// What `status` says of the rollout as a whole.
+    /// The state of the whole rollout in `status`.
     private func state(_ yard: PromiseYard) throws -> String {
         let status = try yard.document(try yard.say("status", "--json"))
         return try #require(status["state"] as? String)

@@ -2,9 +2,9 @@ import Foundation
 import Testing
 import Workbench
 
-/// What people see of a run on terminals: its own, and others.
+/// The display of a run on terminals: its own, and others.
 @Suite struct WatchingTests {
-    /// A run that stays where it is until it is asked to hurry.
+    /// Starts a run that stays at its point until it is asked to hurry.
     private func begin(_ program: Program) throws -> Program.Running {
         let running = try program.begin("run", program.steeredRun + ["--pace", "0.5"])
         try #require(running.waits(for: "attempt-started"))
@@ -43,7 +43,7 @@ import Workbench
         var screen = Screen(width: 80, height: 24)
         let live = "at work on 1 vehicle"
         try terminal.draw(on: &screen) { $0.text.contains(live) }
-        // Smaller, larger, and as it was: what is live is there once, and nothing of it is wrapped.
+        // Smaller, larger, and as before: the live lines are there once, and are not wrapped.
         for (columns, lines) in [(44, 16), (120, 40), (80, 24)] {
             screen.resize(width: columns, height: lines)
             terminal.resize(columns: UInt16(columns), lines: UInt16(lines))
@@ -58,7 +58,7 @@ import Workbench
         try terminal.draw(on: &screen) { $0.text.contains("ended at once") }
         #expect(try terminal.end() == 130)
         #expect(screen.strange == [])
-        // What was live is gone, and nothing of it was torn off upwards on the way.
+        // The live lines are gone, and none of them has scrolled up on the way.
         #expect(!screen.all.contains("at work on"), "\(screen.all)")
     }
 
@@ -77,15 +77,15 @@ import Workbench
         }
         running.hurries()
         let result = running.result()
-        // Its last line, as the run has written it.
+        // The last line of the run, exactly.
         try terminal.wait(for: result.lastLine)
         try terminal.wait(for: "waits for the next run")
-        // The next one is followed from its beginning.
+        // The next run is followed from its beginning.
         _ = try program.run(program.steeredRun + ["--again"])
         try terminal.wait(for: "rollout steered: run 2, 3 vehicles")
         terminal.press(Pty.interrupt)
         #expect(try terminal.end() == 0)
-        // Nothing was set on the terminal that would have to be taken back.
+        // The program has set no mode of the terminal that would have to be reset.
         #expect(!terminal.text.contains("\u{1B}[?"))
         #expect(terminal.text.hasSuffix("\r\u{1B}[K"))
     }

@@ -4,9 +4,9 @@ import Testing
 import Web
 import Workbench
 
-/// What clients may do to the server: its time is the test's.
+/// Possible actions of clients at the server; the test controls the server's time.
 @Suite struct WebServerTests {
-    /// A server on a port of its own, and what it was asked.
+    /// A server on a free port, and the requests it has received.
     private final class Bench {
         let server: WebServer
         let port: UInt16
@@ -50,7 +50,7 @@ import Workbench
         let slow = try RawClient(port: bench.port)
         let idle = try RawClient(port: bench.port)
         slow.send("GET / HTTP/1.1\r\nHost: ")
-        // The server has both when it answers somebody who came later.
+        // When the server answers a later client, it has accepted both earlier ones.
         #expect(try bench.ask(Self.get).text == "well")
         for _ in 0..<9 {
             slow.send("l")
@@ -68,7 +68,7 @@ import Workbench
         let bench = try Bench { _ in Bench.answer(large) }
         let client = try RawClient(port: bench.port)
         client.send(Self.get)
-        // It has come so far that it is being answered.
+        // The server has begun to answer.
         try client.text(until: "HTTP/1.1 200")
         bench.pass(seconds: 70)
         #expect(try client.rest().count < large.utf8.count / 2)
@@ -112,7 +112,8 @@ import Workbench
                 + String(repeating: "X-Many: a\r\n", count: 4_000) + "\r\n",
         ] {
             let answer = try bench.ask(line)
-            // Refused with a word or without one, when the rest of it is still on its way.
+            // The request is refused with or without an answer, because the rest of it may still be
+            // on its way.
             #expect([0, 413, 414, 431].contains(answer.status), "\(answer.head)")
         }
         #expect(try bench.ask(Self.get).text == "well")
@@ -129,7 +130,7 @@ import Workbench
             let client = try RawClient(port: bench.port)
             client.send(bytes)
             shutdown(client.socket, Int32(SHUT_WR))
-            // Some of them are the beginning of a head, whose time ends.
+            // Some of these are the beginning of a header, whose time then ends.
             try wait(for: "the end of what is no request") {
                 bench.pass(seconds: 1)
                 return client.hasNews
@@ -161,10 +162,10 @@ import Workbench
         for client in clients {
             try client.text(until: "event: change\nid: 7\ndata: {\"change\":7}\n\n")
         }
-        // They live longer than an answer may take, and are told that they do.
+        // Streams may last longer than other answers, and their clients get signs of life.
         bench.pass(seconds: 75)
         for client in clients { try client.text(until: ":\n\n") }
-        // One that has gone makes room.
+        // A client that has disconnected makes room for another.
         shutdown(clients[0].socket, Int32(SHUT_RDWR))
         try wait(for: "the stream to be given up") {
             bench.pass(seconds: 15)
@@ -185,7 +186,7 @@ import Workbench
             try client.text(until: "id: 0\n")
         }
         for client in clients.prefix(3) { shutdown(client.socket, Int32(SHUT_RDWR)) }
-        // Long before those who are still there are told that they are.
+        // Much earlier than the next sign of life for the remaining clients.
         var (looks, seconds) = (0, 0)
         try wait(for: "streams to be given up") {
             looks += 1
