@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import Testing
 
-/// Addresses of fleets: no password in them, and nothing that weakens the way there.
+/// Addresses of fleets: they contain no password, and nothing that weakens the connection.
 @Suite struct AddressTests {
     @Test func `an address names servers, user, database and files`() throws {
         let address = try FleetAddress(

@@ -4,13 +4,14 @@ import Postgres
 import PrivatePostgres
 import Threads
 
-/// The server of these tests, started by the first that needs it; its end is the process's.
+/// The server of these tests, started by the first one that needs it; it ends with the process.
 enum Cluster {
     private static let shared = Result { try PrivatePostgres() }
 
     static var server: PrivatePostgres { get throws { try shared.get() } }
 
-    /// For calls that must not take long where nothing is wrong, on a machine that is busy.
+    /// Settings with long timeouts, because a busy machine makes calls slow that would otherwise be
+    /// fast.
     static func settings(_ address: String, password: String? = nil) throws -> FleetSettings {
         FleetSettings(
             try FleetAddress(address),
@@ -27,7 +28,7 @@ enum Cluster {
         return Moment(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// Lends a connection on a thread of its own.
+    /// Calls `body` with a connection on its own thread.
     static func with<R: Sendable>(
         _ settings: FleetSettings,
         _ body: (FleetDatabase) async throws -> R
@@ -41,7 +42,7 @@ enum Cluster {
         return try result.get()
     }
 
-    /// Lends a database with its tables, and its name for psql.
+    /// Calls `body` with a database that has its tables, and with the database's name for psql.
     static func withFleet<R: Sendable>(
         _ body: (FleetDatabase, PrivatePostgres, String) async throws -> R
     ) async throws -> R {
@@ -55,7 +56,7 @@ enum Cluster {
 }
 
 extension FleetHolder {
-    /// A start of the program that no other test has.
+    /// A start of the program that no other test uses.
     static func random(_ name: String) -> FleetHolder {
         FleetHolder(
             gateway: name,

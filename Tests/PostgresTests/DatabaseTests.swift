@@ -5,7 +5,7 @@ import PrivatePostgres
 import Testing
 import Workbench
 
-/// Sessions, tables, roles and the guard, on a real PostgreSQL.
+/// Sessions, tables, roles and the guard, with a real PostgreSQL.
 @Suite(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
 struct DatabaseTests {
     @Test func `a statement answers, collides, and is refused by name`() async throws {
@@ -19,7 +19,7 @@ struct DatabaseTests {
             }
             #expect(error?.kind == .refused && error?.code == "22012")
             #expect(error?.description == "divide: division by zero (22012)")
-            // The session is as good as before.
+            // The session still works.
             #expect(try await fleet.rows(FleetStatement("ask", "SELECT 1")) == [DatabaseRow(["1"])])
             let server = try await fleet.server()
             #expect(server.version >= 130_000 && !server.isEncrypted)
@@ -67,7 +67,7 @@ struct DatabaseTests {
     }
 
     @Test func `a server that says nothing is not waited for`() async throws {
-        // It takes the connection, and that is all.
+        // The server accepts the connection and does nothing else.
         let silent = try HostileServer { _, connection in
             var byte: UInt8 = 0
             _ = recv(connection.socket, &byte, 1, 0)
@@ -113,7 +113,7 @@ struct DatabaseTests {
                 "SELECT max(version), min(program) FROM yardmaster.migration"
             )
             #expect(made == "\(FleetSchema.current.version)|it's 1.0\n")
-            // Anyone who comes second changes nothing.
+            // A second upgrade changes nothing.
             let error = await #expect(throws: FleetError.self) {
                 try await fleet.upgrade(from: .absent, by: "test")
             }
@@ -147,7 +147,7 @@ struct DatabaseTests {
             #expect(try await fleet.upgrade(to: next, from: .older(version), by: "test"))
             #expect(try await fleet.standing(of: next) == .same)
             #expect(try await fleet.standing() == .ahead(version + 1))
-            // Somebody else was there first.
+            // Another upgrade came first.
             await #expect(throws: FleetError.self) {
                 try await fleet.upgrade(to: next, from: .older(version), by: "test")
             }
@@ -172,7 +172,7 @@ struct DatabaseTests {
             #expect(try await fleet.standing() == .older(1))
             #expect(try await fleet.upgrade(from: .older(1), by: "new"))
             #expect(try await fleet.standing() == .same)
-            // The older program does not know what other gateways begin: it may not go on.
+            // The older program does not know what other gateways begin, so it must not continue.
             #expect(try await fleet.standing(of: first) == .newer(FleetSchema.current.version))
             #expect(try server.query(database, "SELECT epoch FROM yardmaster.module") == "7\n")
             #expect(try await fleet.history().isSameTable)
@@ -182,7 +182,7 @@ struct DatabaseTests {
     @Test func `a role may do what it is for and no more`() async throws {
         try await Cluster.withFleet { fleet, server, database in
             #expect(try await fleet.grantRights() == [])
-            // Safe to repeat.
+            // Granting is safe to repeat.
             #expect(try await fleet.grantRights() == [])
             let mark = UInt32.random(in: .min ... .max)
             for (name, role) in [("g", "gateway"), ("o", "operator"), ("r", "reader")] {

@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import Testing
 
-/// Which databases may grant rights.
+/// The databases that may grant rights.
 @Suite struct EpochGuardTests {
     private func history(
         system: String = "7",
@@ -40,7 +40,7 @@ import Testing
             EpochGuard(history(system: "8"), known: nil),
             EpochGuard(history(isSameTable: false), known: nil),
             EpochGuard(history(), known: 4),
-            // Whatever else is the matter with it.
+            // This applies whatever else is wrong with the database.
             EpochGuard(history(system: "8", timeline: "00000002", wait: .seconds(9)), known: nil),
         ] {
             guard case .restored = found else {

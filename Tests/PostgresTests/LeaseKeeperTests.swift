@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import Testing
 
-/// When rights are renewed and let go, by transcript: length 60 s, margin 1 s, beat 15 s, reserve 25 s.
+/// Renewal and loss of rights, as transcripts: length 60 s, margin 1 s, beat 15 s, reserve 25 s.
 @Suite struct LeaseKeeperTests {
     private let terms = LeaseTerms.standard
 
@@ -22,7 +22,7 @@ import Testing
         #expect(keeper.next == at(15))
         #expect(keeper.tick(at(14)) == [])
         #expect(keeper.tick(at(15)) == [.renew([a])])
-        // One at a time, and the end is looked after meanwhile.
+        // Only one renewal at a time; the end of the right is watched meanwhile.
         #expect(keeper.tick(at(16)) == [])
         #expect(keeper.next == at(34))
         #expect(keeper.renewed([a], of: [a], sent: at(15)) == [])
@@ -44,7 +44,7 @@ import Testing
         #expect(keeper.tick(at(46)) == [.renew([a])])
         #expect(keeper.tick(at(59)) == [.cut(a.serial)])
         #expect(keeper.state(of: a.serial) == .lost)
-        // An answer that comes now changes nothing.
+        // An answer that arrives now changes nothing.
         #expect(keeper.renewed([a], of: [a], sent: at(46)) == [])
         #expect(keeper.state(of: a.serial) == .lost && keeper.next == nil)
         keeper.ended(a.serial)
@@ -66,7 +66,7 @@ import Testing
         var keeper = LeaseKeeper(terms)
         keeper.granted(a, sent: at(0))
         keeper.granted(b, sent: at(1))
-        // As after SIGSTOP, or a machine that slept: the first thing that is done is to cut.
+        // As after SIGSTOP, or when the machine slept: the first action is to cut.
         #expect(keeper.tick(at(200)) == [.cut(a.serial), .cut(b.serial)])
         #expect(keeper.next == nil)
     }

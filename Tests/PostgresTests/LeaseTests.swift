@@ -5,7 +5,7 @@ import PrivatePostgres
 import Testing
 import Workbench
 
-/// Rights on modules, on a real PostgreSQL: the clock that counts is the server's.
+/// Rights to modules, with a real PostgreSQL: the server's clock decides.
 @Suite(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
 struct LeaseTests {
     private let terms = LeaseTerms.standard
@@ -34,7 +34,7 @@ struct LeaseTests {
 
     private struct Unexpected: Error, CustomStringConvertible { let description: String }
 
-    /// As if that much time had gone by since the right was granted.
+    /// Changes the row as if this much time had passed since the right was granted.
     private func age(_ server: PrivatePostgres, _ database: String, by time: String) throws {
         try server.query(
             database,
@@ -47,17 +47,17 @@ struct LeaseTests {
             try await fleet.register(north, program: "1.0", at: WallTime(milliseconds: 0))
             let first = try await fleet.claim(try wish(), by: north, terms: terms)
             let lease = try granted(first, epoch: 1)
-            // An answer that was lost: asked again, it is the same.
+            // When the answer was lost, the second request gets the same answer.
             #expect(try await fleet.claim(try wish(), by: north, terms: terms) == first)
             let other = try await fleet.claim(try wish(), by: south, terms: terms)
             #expect(other == .held(by: "north, for vehicle bus-a of city"))
-            // Nor does another rollout of the same gateway get it.
+            // Another rollout of the same gateway does not get it, either.
             let second = try await fleet.claim(try wish(of: "lights"), by: north, terms: terms)
             #expect(second == .held(by: "north, for vehicle bus-a of city"))
             #expect(try await fleet.release(lease, of: north))
             #expect(try await !fleet.release(lease, of: north))
             _ = try granted(try await fleet.claim(try wish(), by: south, terms: terms), epoch: 2)
-            // The earlier holder cannot take it away any more.
+            // The earlier holder cannot release or renew it any more.
             #expect(try await !fleet.release(lease, of: north))
             #expect(try await fleet.renew([lease], of: north, terms: terms) == [])
         }
@@ -69,14 +69,14 @@ struct LeaseTests {
                 try await fleet.claim(try wish(), by: north, terms: terms),
                 epoch: 1
             )
-            // Its right is over, the wait is not.
+            // Its right is over, but the wait is not.
             try age(server, database, by: "61 s")
             let early = try await fleet.claim(try wish(), by: south, terms: terms)
             guard case .resting(let left) = early else {
                 throw Unexpected(description: "\(early)")
             }
             #expect(left > .zero && left <= terms.takeoverWait)
-            // Nor is it renewed, though nobody else has it.
+            // It is not renewed, either, although no other gateway has it.
             #expect(try await fleet.renew([old], of: north, terms: terms) == [])
             try age(server, database, by: "101 s")
             let new = try granted(
@@ -112,7 +112,7 @@ struct LeaseTests {
                     try await fleet.claim(try wish(), by: north, terms: brief),
                     epoch: 1
                 )
-                // A session holds the row, unchanged, until the right is over.
+                // Another session holds the row, unchanged, until the right is over.
                 _ = try await other.rows(FleetStatement("begin", "BEGIN"))
                 _ = try await other.rows(
                     FleetStatement("lock", "SELECT serial FROM yardmaster.module FOR UPDATE")
@@ -174,7 +174,7 @@ struct LeaseTests {
             #expect(freed.map(\.text) == ["a", "b"])
             let gateways = try await fleet.gateways()
             #expect(gateways.map(\.isGone) == [true] && gateways.map(\.modules) == [0])
-            // The same machine, started again, is somebody else.
+            // The same machine after a restart is another holder.
             let again = FleetHolder.random("north")
             _ = try granted(try await fleet.claim(try wish(), by: again, terms: terms), epoch: 2)
             let other = try await fleet.claim(try wish("c"), by: again, terms: terms)
@@ -201,16 +201,17 @@ struct LeaseTests {
                     version: "4.12.0"
                 )
             }
-            // An answer that was lost: told again, it stands there once, and the module is free.
+            // When the answer was lost, the second report changes nothing: there is one verdict,
+            // and the module is free.
             for _ in 0..<2 { try await fleet.settle(first, told(a, .succeeded), of: north) }
-            // One that comes after its right has ended, and before anybody else had it.
+            // A report after the end of its right, before any other gateway has had the right.
             try age(server, database, by: "61 s")
             try await fleet.settle(other, told(b, .succeeded), of: north)
             let second = try granted(
                 try await fleet.claim(b, by: north, terms: terms),
                 epoch: 2
             )
-            // And one that comes too late.
+            // A report that comes too late.
             try age(server, database, by: "1 h")
             let taken = try granted(
                 try await fleet.claim(b, by: south, terms: terms),
@@ -227,7 +228,7 @@ struct LeaseTests {
                 "SELECT epoch, outcome, failure FROM yardmaster.verdict WHERE NOT counts"
             )
             #expect(late == "2|failed|device\n")
-            // The holder's right is as it was.
+            // The current holder's right is unchanged.
             #expect(try await fleet.renew([taken], of: south, terms: terms) == [taken])
             #expect(try server.query(database, "SELECT count(*) FROM yardmaster.verdict") == "3\n")
         }
@@ -251,14 +252,15 @@ struct LeaseTests {
                 let user = try await mine.user()
                 #expect(user.mayClaim && !user.mayConfirm)
                 try await mine.register(north, program: "1.0", at: WallTime(milliseconds: 0))
-                // Another server took over: the first gateway writes it down.
+                // Another server took over: the first gateway records it.
                 try server.query(database, "UPDATE yardmaster.history SET timeline = '00000000'")
                 guard case .waits = try await mine.guardedHistory(known: nil, terms: terms) else {
                     Issue.record("not written down")
                     return
                 }
                 try server.query(database, "UPDATE yardmaster.history SET claims_after = now()")
-                // Its own start was at work then: it says that all of it is reported.
+                // Its own start was at work at that time: it confirms that all of its work is
+                // reported.
                 let place = try await mine.place(of: north.gateway)
                 #expect(place.isAwaited)
                 try await mine.hasRetold(north.gateway, in: place)
@@ -331,7 +333,7 @@ struct LeaseTests {
             )
             let claim = try await fleet.claim(try wish(), by: south, terms: terms)
             #expect(claim == .closed(.restored("its tables come from a dump")))
-            // Nor is a module that nobody has had.
+            // A module that no gateway has ever had is not granted, either.
             let other = try await fleet.claim(try wish("y"), by: south, terms: terms)
             #expect(other == .closed(.restored("its tables come from a dump")))
             #expect(
@@ -339,7 +341,7 @@ struct LeaseTests {
                     == .restored("its tables come from a dump")
             )
             #expect(try await fleet.acceptRestore(known: 1, terms: terms) == 2)
-            // Anyone who works by a right that was lost has the time to end.
+            // A gateway that still works under a lost right gets the time to finish.
             let early = try await fleet.claim(try wish("z"), by: south, terms: terms)
             guard case .closed(.waits(let left)) = early else {
                 throw Unexpected(description: "\(early)")
@@ -347,7 +349,7 @@ struct LeaseTests {
             #expect(left > .zero && left <= terms.length + terms.takeoverWait)
             try server.query(database, "UPDATE yardmaster.history SET claims_after = now()")
             try age(server, database, by: "1 h")
-            // What a gateway remembers is never granted again.
+            // An epoch that a gateway remembers is never granted again.
             let known = LeaseWish.Known(epoch: 4, generation: 1)
             let taken = try await fleet.claim(try wish(known: known), by: south, terms: terms)
             #expect(
@@ -364,7 +366,7 @@ struct LeaseTests {
     {
         try await Cluster.withFleet { fleet, _, _ in
             let known = LeaseWish.Known(epoch: 4, generation: 1)
-            // No row at all, then one that is too old.
+            // First there is no row at all, and then one with an older epoch.
             let none = try await fleet.claim(try wish(known: known), by: north, terms: terms)
             #expect(none == .behind(known: 4, found: 0))
             let lease = try granted(
@@ -379,7 +381,8 @@ struct LeaseTests {
 
     @Test func `after a fail-over everybody waits, and one writes it down`() async throws {
         try await Cluster.withFleet { fleet, server, database in
-            // As a standby finds it that has just taken over: what is written down is the old timeline.
+            // The state that a new primary finds after a fail-over: the recorded timeline is the
+            // old one.
             try server.query(database, "UPDATE yardmaster.history SET timeline = '00000000'")
             let claim = try await fleet.claim(try wish(), by: north, terms: terms)
             #expect(claim == .closed(.movedOn(from: "00000000", to: "00000001")))

@@ -4,10 +4,11 @@ import PrivatePostgres
 import Synchronization
 import Testing
 
-/// What of a fleet's past may be dropped, and what never is.
+/// The rows of a fleet's past that may be dropped, and those that never are.
 @Suite(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
 struct RetentionTests {
-    /// A rollout in its fourth beginning, an old order, and what counts of the beginnings before.
+    /// A rollout in its fourth beginning, an old order, and the rows of earlier beginnings that
+    /// still count.
     private let past = """
         INSERT INTO yardmaster.rollout (name, beginning, plan, begun, updated) VALUES
           ('city', 4, 'p', now() - interval '100 d', now()),
@@ -49,7 +50,7 @@ struct RetentionTests {
         try await Cluster.withFleet { fleet, server, database in
             try server.query(database, past)
             let expected: [FleetPast: Int] = [
-                // Of the beginnings 1 and 2, but for whom something is open or who is at work.
+                // Of beginnings 1 and 2, except executions with something open or in work.
                 .execution: 2 + 1 + 1, .step: 2 + 0, .missed: 1, .said: 2, .gateway: 4,
                 .verdict: 3, .rollout: 1,
             ]
@@ -116,7 +117,7 @@ struct RetentionTests {
                 }
             }
             #expect(try server.query(database, count) == "4\n")
-            // Gateways may not.
+            // Gateways may not drop rows.
             #expect(try await fleet.grantRights() == [])
             let mark = UInt32.random(in: .min ... .max)
             try server.query(database, "CREATE ROLE g_\(mark) LOGIN IN ROLE yardmaster_gateway")
