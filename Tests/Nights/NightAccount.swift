@@ -3,40 +3,41 @@ import Journal
 import Reports
 import Rollout
 
-/// All that is known of one night when it is over, for anyone who judges it.
+/// Everything that is known of one night after its end, for the judges.
 struct NightAccount: Sendable {
-    /// Counts from 1.
+    /// The number of the night, from 1.
     let number: Int
     let plan: NightStory.Night
-    /// The rollout of the run, or of the order.
+    /// The rollout of the run or of the order.
     var rollout = ""
-    /// Nil when nobody started a run.
+    /// The start of the run; `none` when there was no run.
     var start: NightStory.Start = .none
     /// The vehicles of the run.
     var vehicles: [Int] = []
-    /// Vehicles that another program had meanwhile.
+    /// Vehicles on which another program worked at the same time.
     var rivals: Set<Int> = []
-    /// What the plan that was carried out says of each vehicle there is.
+    /// The contents of the plan that was carried out, for every vehicle.
     var wish: NightWish?
-    /// What the plan does always.
+    /// The steps of `always` in the plan.
     var always: [NightStory.Step] = []
-    /// The plan that the files said, and the one that was carried out.
+    /// The plan of the files; `carriedOut` is the plan that was carried out.
     var written: SHA256Digest?
     var carriedOut: SHA256Digest?
     var counts: VehicleCounts?
     var ending: RunEnding?
-    /// Why there was no run: the clock.
+    /// Whether the clock was the reason that there was no run.
     var isRefusedByClock = false
     var events: [Event.Body] = []
     var contacts: [WallTime] = []
     var before = NightScene()
     var after = NightScene()
-    /// What was said while the run was at work, with the scene of that moment.
+    /// Requests of people during the run, each with the scene at its time.
     var said: [(word: NightStory.Word, scene: NightScene)] = []
-    /// Doubts that a person has answered with `retry`, and with `clear`, before and in the run.
+    /// Doubts that a person has answered with `retry`, before and during the run; `seenTo` has those
+    /// answered with `clear`.
     var sentAgain: [Int] = []
     var seenTo: [Int] = []
-    /// Vehicles that were cleared, of whatever.
+    /// Vehicles with a debt, a doubt or failures that were cleared.
     var cleared: [Int] = []
     var beganAt = WallTime(milliseconds: 0)
 
@@ -45,7 +46,7 @@ struct NightAccount: Sendable {
         self.plan = plan
     }
 
-    /// The run got to its end and could say what became of it.
+    /// Whether the run reached its end and reported its result.
     var isWhole: Bool { counts != nil }
     var isOrder: Bool {
         if case .exec = start { return true }
@@ -58,7 +59,7 @@ struct NightAccount: Sendable {
         }
     }
 
-    /// Verdicts that this run has given.
+    /// The verdicts that this run has given.
     var told: [String: Outcome] {
         var told: [String: Outcome] = [:]
         for event in events {
@@ -67,7 +68,7 @@ struct NightAccount: Sendable {
         return told
     }
 
-    /// What is said of each vehicle at the end.
+    /// The state of each vehicle that was reported at the end.
     var standings: [String: Standing] {
         var standings: [String: Standing] = [:]
         for event in events {
@@ -87,9 +88,9 @@ struct NightAccount: Sendable {
     }
 }
 
-/// A promise that was broken.
+/// A broken promise.
 package struct BrokenPromise: Sendable, Equatable, CustomStringConvertible {
-    /// As docs/promises.md numbers it.
+    /// The number in docs/promises.md.
     package let promise: String
     package let night: Int
     package let sentence: String

@@ -2,7 +2,8 @@ import Domain
 import Journal
 import Reports
 
-/// How often each disturbance came upon a vehicle in each state, and each fault upon each outcome.
+/// How often each disturbance met a vehicle in each state, and how often each fault had each
+/// outcome.
 package struct NightCoverage: Sendable, Equatable {
     package private(set) var cells: [String: Int] = [:]
 
@@ -16,7 +17,7 @@ package struct NightCoverage: Sendable, Equatable {
         for (cell, count) in other.cells { cells[cell, default: 0] += count }
     }
 
-    /// Before a night: what every vehicle is like when this is said or done.
+    /// Counts the disturbances before a night, by the state of each vehicle.
     mutating func note(
         _ scene: NightScene,
         _ story: NightStory,
@@ -29,13 +30,13 @@ package struct NightCoverage: Sendable, Equatable {
         }
     }
 
-    /// In a run: what those under way are at when this happens.
+    /// Counts a disturbance in a run, by the state of each vehicle in work.
     mutating func note(_ what: NightStory.Event, _ states: [String: ExecutionState]) {
         for state in states.values { add("at work: \(state.rawValue)", what.title) }
         if states.isEmpty { add("at work: none", what.title) }
     }
 
-    /// After a night: what faults came to.
+    /// Counts the outcomes of faults after a night.
     mutating func note(_ account: NightAccount, _ story: NightStory) {
         let told = account.told
         for number in account.vehicles {
@@ -64,7 +65,8 @@ package struct NightCoverage: Sendable, Equatable {
         return end.outcome.rawValue
     }
 
-    /// A line a cell: row, column and count with tabs between; also those that nothing has met.
+    /// A line for each cell, with row, column and count separated by tabs, including cells that did
+    /// not occur.
     package var lines: [String] {
         var all = cells
         for state in Self.states {
@@ -76,7 +78,7 @@ package struct NightCoverage: Sendable, Equatable {
         return all.map { "\($0.key)\t\($0.value)" }.sorted()
     }
 
-    /// What a vehicle may be before a night, and in a run.
+    /// The possible states of a vehicle before a night, and in a run.
     private static let states =
         ["unknown", "not begun", "waiting", "inhibited", "in doubt", "debt", "debt, in bootloader"]
         + ["owing a step"] + Outcome.allCases.map(\.rawValue)
@@ -100,7 +102,7 @@ package struct NightCoverage: Sendable, Equatable {
 }
 
 extension NightStory.Night {
-    /// In one word each.
+    /// The disturbances before the night, each as one title.
     var disturbances: [String] {
         var list = words.map(\.title)
         for edit in edits {

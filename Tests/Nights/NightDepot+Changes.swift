@@ -2,7 +2,7 @@ import Domain
 import Families
 import Simulation
 
-/// What changes in the files and in the depot between two nights.
+/// Changes in the files and in the depot between two nights.
 extension NightDepot {
     func change(_ wish: inout NightWish, _ edit: NightStory.Edit, _ air: Air) async {
         switch edit {
@@ -34,7 +34,7 @@ extension NightDepot {
         }
     }
 
-    /// Until vehicles may be begun, so that what follows is done.
+    /// Waits until vehicles may be begun, so that the following night can do its work.
     func waitForWindow(_ clock: NightClock, _ time: VirtualTime) async {
         guard let window = story.policy.window else { return }
         let minute = Int(clock.wallTime.milliseconds / 60_000) % 1_440

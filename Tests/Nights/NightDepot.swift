@@ -12,7 +12,7 @@ import SourceTree
 import Synchronization
 import Wire
 
-/// The depot of a story: its file, its manifests, its images and its keys.
+/// The depot of a story: its file, manifests, images and keys.
 struct NightDepot {
     struct Mistake: Error, CustomStringConvertible { let description: String }
 
@@ -22,7 +22,7 @@ struct NightDepot {
 
     static func name(_ vehicle: Int) -> String { "v\(vehicle + 1)" }
 
-    /// Of its module, or of its GO device where that is all it has.
+    /// The serial of the vehicle's module, or of its GO device when it has no module.
     func serial(_ vehicle: Int) -> String {
         switch story.vehicles[vehicle].kind {
         case .bike, .van: "00a00000000000" + Self.two(vehicle + 1)
@@ -34,16 +34,16 @@ struct NightDepot {
         }
     }
 
-    /// Of its GO device.
+    /// The serial of the vehicle's GO device.
     func device(_ vehicle: Int) -> String { "G9-\(vehicle + 1)" }
 
-    /// The vehicles by the names that their modules and devices have in the air.
+    /// The vehicles by the serials that their modules and devices have in the air.
     var numbers: [String: Int] {
         var numbers: [String: Int] = [:]
         for number in story.vehicles.indices {
             var names = [serial(number)]
             if story.vehicles[number].kind == .van { names.append(device(number)) }
-            // As modules write them.
+            // In the form in which modules write serials.
             for name in names { numbers[Serial(name)?.text ?? name] = number }
         }
         return numbers
@@ -70,7 +70,7 @@ struct NightDepot {
     private static let sealing = String(repeating: "42", count: 32)
     private static let password = "5F7B2C0A-1111-2222-3333-444455556666"
 
-    /// What every simulated module is to begin with.
+    /// The depot's file, with the first state of every simulated module.
     func file(adapters: [String]? = nil) throws -> DepotFile {
         var text = "name: nights\nseed: 1\nadapters: ["
         let names = adapters ?? (0..<story.policy.adapters).map { "hci\($0)" }
@@ -116,7 +116,7 @@ struct NightDepot {
 
     // MARK: Manifests
 
-    /// The plan that the files say by now.
+    /// The plan according to the current files.
     func plan(_ wish: NightWish) throws -> FrozenPlan {
         let text = manifest(wish)
         let fleet = fleet(wish)
@@ -170,7 +170,7 @@ struct NightDepot {
         return text
     }
 
-    /// What is always done, as far as all listed vehicles can do it.
+    /// The steps of `always` that all listed vehicles can do.
     func always(_ wish: NightWish) -> [NightStory.Step] {
         story.policy.always.filter { step in
             wish.listed.allSatisfy { step.suits(story.vehicles[$0].kind) }
@@ -195,7 +195,7 @@ struct NightDepot {
         return text
     }
 
-    /// A step as a manifest writes it.
+    /// A step in the form of a manifest.
     func words(_ step: NightStory.Step, _ kind: NightStory.Kind) -> String {
         switch step {
         case .require(let otherwise): "{require: {speed: \"== 0\"}, otherwise: \(otherwise)}"
@@ -209,7 +209,7 @@ struct NightDepot {
         }
     }
 
-    /// The same as a person types it.
+    /// A step in the form that a person types.
     func order(_ step: NightStory.Step, _ kind: NightStory.Kind) -> String {
         switch step {
         case .update: "update \(NightImage.of(kind)?.name ?? "none")"
@@ -233,7 +233,7 @@ struct NightDepot {
         return issuer
     }
 
-    /// To sign one costs more than a night: each is made once.
+    /// Signing a token costs more than a night, so each token is made once.
     private func token(_ vehicle: Int) throws -> CarShareCredentials {
         let number = hardware(vehicle)
         var text = Self.tokens.withLock { $0[number] }
@@ -271,14 +271,14 @@ struct NightDepot {
     }
 }
 
-/// What the manifest says by now.
+/// The current contents of the manifest.
 struct NightWish: Equatable {
     var name = "yard"
-    /// Vehicles that are in the fleet list.
+    /// The vehicles in the fleet list.
     var listed: [Int]
-    /// Of every vehicle there is.
+    /// The steps of every vehicle, listed or not.
     var steps: [[NightStory.Step]]
-    /// Counts the releases from 0; each has newer images.
+    /// The number of the release, from 0; each release has newer images.
     var release = 0
 
     init(_ story: NightStory) {

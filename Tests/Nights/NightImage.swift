@@ -10,12 +10,12 @@ import Sessions
 import Simulation
 import Wire
 
-/// One image of the stories: what modules of a kind are brought to, release by release.
+/// One image of the stories, in all its releases, for one or more kinds of modules.
 struct NightImage: Sendable {
     let name: String
     let kinds: [NightStory.Kind]
     let family: Family
-    /// What a manifest says of the hardware beside the family.
+    /// The hardware in the manifest, besides the family.
     var hardware = ""
     let versions: [FirmwareVersion]
     let parts: @Sendable (FirmwareVersion) throws -> [FirmwarePart]
@@ -30,7 +30,7 @@ struct NightImage: Sendable {
         SHA256.digest(of: Array("\(name) \(version(release))".utf8))
     }
 
-    /// By image and release.
+    /// The parts by image and release.
     private static let made: [String: [[FirmwarePart]]] = {
         var made: [String: [[FirmwarePart]]] = [:]
         for image in all {
@@ -43,7 +43,7 @@ struct NightImage: Sendable {
         Self.made[name]?[min(release, versions.count - 1)] ?? []
     }
 
-    /// The image with a digest, as anyone who pays a debt wants it.
+    /// The image with a digest, for the payment of a debt.
     static func job(_ digest: SHA256Digest, name: String, target: String) -> UpdateJob? {
         for image in all {
             for release in image.versions.indices where image.digest(release) == digest {
@@ -97,7 +97,7 @@ struct NightImage: Sendable {
         ]
     }
 
-    /// An application of an ESP32-C3.
+    /// An application image for an ESP32-C3.
     private static func application(_ version: FirmwareVersion) -> [FirmwarePart] {
         func text(_ text: String, _ length: Int) -> [UInt8] {
             Array(text.utf8) + [UInt8](repeating: 0, count: length - text.utf8.count)

@@ -3,50 +3,52 @@ import Journal
 import Reports
 import Rollout
 
-/// Says which promises of docs/promises.md a life of nights has broken.
+/// Finds the promises of docs/promises.md that a life of nights has broken.
 ///
-/// Written from these sentences and nothing else: the modules' own words are held against what the
-/// program says. What the program reads from its journal is believed only as far as modules agree.
+/// It is written from the sentences there and nothing else: it compares the modules' own state with
+/// the program's reports. Data that the program reads from its journal counts only as far as it
+/// agrees with the modules.
 struct NightJudge {
     private let story: NightStory
 
-    /// What is known of a rollout by its reports alone.
+    /// The facts about a rollout that follow from its reports alone.
     private struct Rollout {
         /// The plan of the last beginning.
         var plan: SHA256Digest?
-        /// The last report said that every vehicle has a verdict.
+        /// Whether every vehicle had a verdict in the last report.
         var mayBeFinished = false
         var day: Int64?
-        /// Executions that `--limit` began, by plan and vehicle.
+        /// The executions that `--limit` has begun, by plan and vehicle.
         var parts: Set<String> = []
-        /// Vehicles that have failed in this beginning, and those that did so since the last `resume`
-        /// for the first time.
+        /// Vehicles that have failed in this beginning; `freshly` has those that failed for the
+        /// first time since the last `resume`.
         var failed: Set<String> = []
         var freshly: Set<String> = []
-        /// Those that failed in runs with `--limit`, by the plan that has not begun as a whole yet.
+        /// Vehicles that failed in runs with `--limit`, by plans that have not begun as a whole
+        /// yet.
         var failedInParts: [SHA256Digest: Set<String>] = [:]
     }
 
     private var rollouts: [String: Rollout] = [:]
-    /// How often each deed may be done on each vehicle by now.
+    /// How often each deed may have been done on each vehicle by now.
     private var allowed: [String: Int] = [:]
-    /// Deeds of each vehicle when an execution of it was first seen.
+    /// The deeds of each vehicle when an execution of it was first seen.
     private var baselines: [Int: [String]] = [:]
-    /// Doubts that were told and nobody has answered.
+    /// Doubts that were reported and that no person has answered.
     private var doubtful: Set<String> = []
-    /// A person has said that what was in doubt was carried out.
+    /// Vehicles whose doubt a person has answered with "it was carried out".
     private var seenTo: Set<String> = []
-    /// A person has cleared it, of whatever: what follows is no fault of ours.
+    /// Vehicles that a person has cleared: their later state is not a fault of the program.
     private var cleared: Set<Int> = []
-    /// Executions whose verdict may say no more than that they owe something and were left alone, and
-    /// whether it surely does.
+    /// Executions whose verdict may mean only that the vehicle owes something and was left alone;
+    /// true when that is certain.
     private var leftAlone: [Int: Bool] = [:]
     private var broken: [BrokenPromise] = []
     private var night = 0
     private var last: NightAccount?
-    /// The plan that the run's rollout was begun with before this night.
+    /// The plan with which the run's rollout was begun before this night.
     private var planBefore: SHA256Digest?
-    /// What the last run of a rollout set out to do, even when it was cut before it had begun.
+    /// The plan of the last run of each rollout, even when the run was cut before it had begun.
     private var attempted: [String: SHA256Digest] = [:]
 
     init(_ story: NightStory) { self.story = story }
@@ -75,11 +77,11 @@ struct NightJudge {
         }
         planBefore = rollouts[account.rollout]?.plan ?? attempted[account.rollout]
         attempted[account.rollout] = account.carriedOut ?? attempted[account.rollout]
-        // S6: between two nights nobody takes an abort back.
+        // S6: between two nights no person lifts an abort.
         if last?.after.holds[account.rollout] == .aborted,
             account.before.holds[account.rollout] != .aborted
         {
-            no("S6", "\(account.rollout) was aborted, and is not any more")
+            no("S6", "\(account.rollout) was aborted, and is open again")
         }
         judgeBeginning(account)
         allowAgain(account)
@@ -102,7 +104,7 @@ struct NightJudge {
         return broken
     }
 
-    // MARK: E: which beginnings there are
+    // MARK: E: beginnings
 
     private mutating func judgeBeginning(_ account: NightAccount) {
         guard let wish = account.wish, let plan = account.carriedOut else { return }
@@ -127,7 +129,7 @@ struct NightJudge {
         let day = account.beganAt.milliseconds / 86_400_000
         let isWhole = account.vehicles.count == wish.listed.count
         let isForced = account.start == .again
-        // E1: another plan is taken only when the last beginning is over, or a new day begins.
+        // E1: another plan is used only when the last beginning is over, or when a new day begins.
         if let begun = rollout.plan, begun != plan, !isForced, isWhole {
             let isOver = rollout.mayBeFinished || hold == .aborted
             let isDaily = story.policy.again == "daily" && rollout.day.map { day > $0 } ?? true
@@ -141,14 +143,14 @@ struct NightJudge {
                 $0.rollout == account.rollout && $0.plan == plan
             }
         if !isWritten {
-            // Cut before it had begun.
+            // The run was cut before it had begun.
         } else if hold == .paused || (hold == .aborted && rollout.plan == plan && !isForced) {
             // Nothing is begun under a hold.
         } else if isWhole {
             let isDue =
                 switch story.policy.again {
                 case "each-run": rollout.mayBeFinished
-                // A rollout that only parts of the fleet have had is not begun again: it is begun.
+                // A rollout of which only parts have run does not begin again: it begins.
                 case "daily": rollout.day.map { day > $0 } ?? false
                 default: false
                 }
@@ -163,9 +165,10 @@ struct NightJudge {
                 rollout.day = day
                 rollout.mayBeFinished = false
                 rollout.parts = []
-                // Verdicts that a part of the fleet has under this plan are taken over with it.
+                // The verdicts of a part of the fleet under this plan are taken over with it.
                 let known = isTakeover ? rollout.failedInParts[plan, default: []] : []
-                // It may have been over, and was gone on with: a verdict had been taken away.
+                // The rollout may seem to be over although it was continued, because a verdict was
+                // taken away.
                 if !isKnownToGoOn(account) {
                     (rollout.failed, rollout.freshly) = (known, known)
                     rollout.failedInParts = [:]
@@ -180,20 +183,20 @@ struct NightJudge {
             rollout.parts.formUnion(fresh.map { "\(plan) \($0)" })
         }
         if hold == .paused {
-            // R2: what a held run says is of the rollout as it stands.
+            // R2: a held run reports the rollout in its own plan.
             if let begun = rollout.plan, isWhole, begun != plan {
-                no("R2", "\(account.rollout) is paused, and told of by another plan")
+                no("R2", "\(account.rollout) is paused, and reported with another plan")
             }
         } else if let counts = account.counts, isWhole {
             rollout.mayBeFinished = counts.unfinished == 0
         } else if account.counts == nil {
-            // Cut after the last verdict: it may or may not have been written down.
+            // The run was cut after the last verdict, which may or may not have been recorded.
             rollout.mayBeFinished = true
         }
         rollouts[account.rollout] = rollout
     }
 
-    /// Whether all executions are those of the beginning before.
+    /// Whether all executions are those of the previous beginning.
     private func isKnownToGoOn(_ account: NightAccount) -> Bool {
         account.vehicles.allSatisfy { number in
             let name = NightDepot.name(number)
@@ -202,9 +205,9 @@ struct NightJudge {
         }
     }
 
-    /// It was not carried out, says somebody: each of its deeds may be done once more.
+    /// Allows each deed of these vehicles once more, after the answer "it was not carried out".
     ///
-    /// That may have been said in the very run that has begun it.
+    /// The answer may have been given in the same run that has begun the deed.
     private mutating func allowAgain(_ account: NightAccount) {
         for name in account.sentAgain.map(NightDepot.name) {
             for key in Array(allowed.keys) where key.hasPrefix("\(name) ") { allowed[key]? += 1 }
@@ -236,7 +239,7 @@ struct NightJudge {
 
     private mutating func judgeReports(_ account: NightAccount) {
         let (told, standings) = (account.told, account.standings)
-        // N3: what anybody was told stands in the journal.
+        // N3: reported verdicts are in the journal.
         for (name, outcome) in told {
             guard let record = account.after.record(account.rollout, name) else { continue }
             let stands = record.end?.outcome
@@ -248,14 +251,17 @@ struct NightJudge {
                 }
             }
             if stands != outcome, !isTakenAway {
-                no("N3", "\(name) was told to be \(outcome) and is \(stands?.rawValue ?? "open")")
+                no("N3", "\(name) was reported as \(outcome) and is \(stands?.rawValue ?? "open")")
             }
         }
         guard let counts = account.counts else { return }
-        // R1 and section 8: every vehicle once.
+        // R1 and section 8: every vehicle is counted once.
         let names = Set(told.keys).union(standings.keys)
         if counts.total != account.vehicles.count || names.count != account.vehicles.count {
-            no("R1", "\(counts.total) counted, \(names.count) told of \(account.vehicles.count)")
+            no(
+                "R1",
+                "\(counts.total) counted, \(names.count) reported of \(account.vehicles.count)"
+            )
         }
         var outcomes: [Outcome?] = []
         for number in account.vehicles {
@@ -284,17 +290,17 @@ struct NightJudge {
         let outcome = standing.map { $0.verdict?.outcome } ?? told
         let isFine = told?.tally == .ok || told?.tally == .current
         let hasDebt = account.after.debts.contains(name)
-        // What the other program has begun is its own business.
+        // Updates that the other program has begun are not judged.
         let isElsewhere = account.after.debtsOfRival.contains(name)
-        // Section 8: success is proven, and the target is at rest.
+        // Section 8: success is proven, and the target version is at rest.
         if isFine, !isElsewhere, steps.contains(.update), let image = NightImage.of(kind) {
             let target = image.version(wish.release)
             let isMore = now.version.map { $0 > target } ?? false
-            // Nothing shows of these whether an image is on trial, such as one that the other program has
-            // just brought.
+            // A sensor does not show whether its image is on trial, so this may be an image that
+            // the other program has just installed.
             let isTheirTrial =
                 kind == .sensor && told?.tally == .current && account.rivals.contains(number)
-            // The other program may have brought it further since.
+            // The other program may have installed a newer version since then.
             let isTheirs = isMore && account.rivals.contains(number)
             if now.version != target, !isTheirs, !isTheirTrial, !isMore || told?.tally == .ok {
                 no("succeeded", "\(name) is \(told?.rawValue ?? "") and runs \(text(now))")
@@ -303,7 +309,7 @@ struct NightJudge {
                 no("succeeded", "\(name) is \(told?.rawValue ?? "") and not at rest: \(text(now))")
             }
         }
-        // E3, C3: none is lost.
+        // E3, C3: no deed is missing.
         if isFine, !seenTo.contains(name),
             let record = account.after.record(account.rollout, name),
             let base = baselines[record.number]
@@ -326,15 +332,15 @@ struct NightJudge {
             no("D1", "\(name) is left in its bootloader without a debt")
         }
         if hasDebt, let told, told.tally != .failed, told.tally != .aborted {
-            no("D6", "\(name) has a debt and was told to be \(told.rawValue)")
+            no("D6", "\(name) has a debt and was reported as \(told.rawValue)")
         }
         if hasDebt, account.isWhole, standing?.debt == nil {
-            no("R1", "\(name) has a debt of which nothing is said")
+            no("R1", "\(name) has a debt that is not reported")
         }
         // C3, C5.
         let onlyReads = (steps + account.always).allSatisfy(\.onlyReads)
         if account.isWhole, doubtful.contains(name), !onlyReads, outcome != .inDoubt {
-            no("C5", "\(name) is in doubt and is said to be \(outcome?.rawValue ?? "open")")
+            no("C5", "\(name) is in doubt and is reported as \(outcome?.rawValue ?? "open")")
         }
         if told == .inDoubt || standing?.doubt != nil,
             !account.sentAgain.contains(number), !account.seenTo.contains(number)
@@ -345,12 +351,12 @@ struct NightJudge {
         if account.always.contains(.command(["lock"])), now.isLocked == false,
             now.deeds.count > then.deeds.count, isFine
         {
-            no("A1", "\(name) is \(told?.rawValue ?? "") and stands unlocked")
+            no("A1", "\(name) is \(told?.rawValue ?? "") and is unlocked")
         }
         judgeTouch(number, account)
     }
 
-    /// Nobody is touched who is to be left alone.
+    /// Checks that vehicles that must be left alone are not touched.
     private mutating func judgeTouch(_ number: Int, _ account: NightAccount) {
         guard let wish = account.wish, !account.rivals.contains(number) else { return }
         let name = NightDepot.name(number)
@@ -375,7 +381,7 @@ struct NightJudge {
         {
             no("S2", "\(name) was changed while \(account.rollout) was held: \(text(now))")
         }
-        // D7: in quarantine nothing is done but what is owed.
+        // D7: on a vehicle in quarantine only owed work is done.
         if account.told[name] == .failed, !owes, isTouched,
             account.sentence(name).hasPrefix("in quarantine")
         {
@@ -385,11 +391,11 @@ struct NightJudge {
         if case .require? = wish.steps[number].first, !owes, isChanged,
             drives.contains(number), account.always.isEmpty
         {
-            no("require", "\(name) does not stand and was changed: \(text(now))")
+            no("require", "\(name) is moving and was changed: \(text(now))")
         }
     }
 
-    /// Vehicles that drive by now; kept by the edits of all nights up to this one.
+    /// The vehicles that drive now, after the edits of all nights so far.
     private var drives: Set<Int> {
         var drives: Set<Int> = []
         for plan in story.nights.prefix(night) {
@@ -402,7 +408,7 @@ struct NightJudge {
         return drives.filter { story.vehicles[$0].kind.isComodule }
     }
 
-    /// Vehicles that no run had are as they were.
+    /// Checks that vehicles outside every run are unchanged.
     private mutating func judgeOthers(_ account: NightAccount) {
         for number in story.vehicles.indices
         where !account.vehicles.contains(number) && !account.rivals.contains(number) {
@@ -433,7 +439,7 @@ struct NightJudge {
         }
         let failed = counted.count
         guard account.vehicles.count == account.wish?.listed.count else { return }
-        // What was begun before this run, and is a debt or a doubt of it, is settled whatever the gate says.
+        // Debts and doubts from before this run are settled whatever the gate's state is.
         let settled = counted.count { record in
             let name = record.vehicle.text
             return account.before.debts.contains(name) || account.before.doubts.contains(name)
@@ -447,8 +453,8 @@ struct NightJudge {
         }
     }
 
-    /// G1: anyone who owes something and is inhibited, or cannot be reached because the host's radio is
-    /// gone, has failed by nothing that was done to it.
+    /// G1: a vehicle that owes something and is inhibited, or cannot be reached because the host's
+    /// radio is gone, has failed, but nothing that was done to it is the cause.
     private mutating func noteLeftAlone(_ account: NightAccount) {
         let isHostless = account.plan.incidents.contains { incident in
             switch incident.what {
@@ -477,12 +483,12 @@ struct NightJudge {
         }
     }
 
-    /// G3: what was counted before a `resume` does not trip a gate again.
+    /// G3: failures that were counted before a `resume` do not trip a gate again.
     private mutating func judgeGateMemory(_ account: NightAccount) {
         guard let limit = story.policy.gate, !account.isOrder,
             var rollout = rollouts[account.rollout], let plan = account.carriedOut
         else { return }
-        // Who was cut after the verdict was written could not tell it.
+        // A run that was cut after it had recorded a verdict could not report it.
         let written = account.after.records.filter { record in
             record.rollout == account.rollout && record.end?.outcome.tally == .failed
                 && record.end != account.before.records.last { $0.number == record.number }?.end
@@ -512,7 +518,7 @@ struct NightJudge {
         if hasTripped, isWhole, rollout.freshly.count <= limit {
             no("G3", "the gate of \(limit) has tripped, and \(rollout.freshly.count) failed again")
         }
-        // Where nothing is held, `resume` changes nothing.
+        // When nothing is held, `resume` changes nothing.
         let isHeld =
             hasTripped || account.before.holds[account.rollout] != nil
             || account.said.contains { $0.word == .pause }
@@ -527,7 +533,7 @@ struct NightJudge {
         for contact in account.contacts {
             let minute = Int(contact.milliseconds / 60_000) % 1_440
             let since = (minute - window.from % 1_440 + 1_440) % 1_440
-            // What is under way at its close is finished.
+            // Vehicles in work when the window closes are finished.
             if since > window.minutes + 45 {
                 no("window", "a link was made \(since) minutes after the window opened")
                 return
@@ -535,7 +541,7 @@ struct NightJudge {
         }
     }
 
-    /// S1, S4: what is said to a run at work is in force from then on.
+    /// S1, S4: a request to a working run is in force from its answer on.
     private mutating func judgeSaid(_ account: NightAccount) {
         for (index, said) in account.said.enumerated() {
             let later = account.said[(index + 1)...]
@@ -549,7 +555,7 @@ struct NightJudge {
             guard !later.contains(where: { $0.word == .uninhibit(number) }) else { continue }
             let (then, now) = (said.scene.vehicles[number], account.after.vehicles[number])
             let name = NightDepot.name(number)
-            // A run that has not begun with it does not begin.
+            // When the run has not begun the vehicle, it does not begin it any more.
             if !said.scene.atWork.contains(name), !account.rivals.contains(number),
                 now.marks != then.marks || now.deeds != then.deeds
             {
@@ -580,10 +586,11 @@ struct NightJudge {
         if took > .seconds(50 * 3_600) { no("T1", "the run took \(took)") }
     }
 
-    // MARK: When all is over
+    // MARK: The end of a life
 
-    /// Nights in which nothing goes wrong and everybody is let go on: what is still not well after
-    /// them never will be.
+    /// The nights after a life: without faults, and with all holds and inhibitions lifted.
+    ///
+    /// A vehicle that is still not well after them never will be.
     static func cure(_ story: NightStory) -> [NightStory.Night] {
         var first = NightStory.Night()
         first.words = [.uninhibitDepot, .resume]
@@ -596,7 +603,7 @@ struct NightJudge {
         return [first, second, second, second]
     }
 
-    /// What no night alone shows.
+    /// Faults that no single night shows.
     mutating func last(night: Int) -> [BrokenPromise] {
         (broken, self.night) = ([], night)
         guard let account = last, account.isWhole, account.ending == .complete else { return [] }
@@ -608,12 +615,13 @@ struct NightJudge {
                 Self.hopeless.contains { fault.hasPrefix($0) }
             }
             guard !isHopeless, !cleared.contains(number), now.isInBootloader else { continue }
-            no("bricked", "\(NightDepot.name(number)) is left in its bootloader for good")
+            no("bricked", "\(NightDepot.name(number)) stays in its bootloader")
         }
         return broken
     }
 
-    /// Who has no fault is done in a night in which nothing goes wrong, and in the end.
+    /// Checks that a vehicle without a fault is done, after a night without disturbances and at the
+    /// end.
     private mutating func judgeHealth(_ number: Int, _ account: NightAccount) {
         let name = NightDepot.name(number)
         let outcome = account.standings[name].map { $0.verdict?.outcome } ?? account.told[name]
@@ -623,7 +631,7 @@ struct NightJudge {
             story.policy.quarantine == nil, outcome != .inDoubt, outcome != .aborted,
             !cleared.contains(number)
         else { return }
-        // An order has brought it further than the plan does.
+        // An order has installed a newer version than the plan's.
         if let target = NightImage.of(story.vehicles[number].kind)?.version(
             account.wish?.release ?? 0
         ),
@@ -639,19 +647,19 @@ struct NightJudge {
         )
     }
 
-    /// Whether a vehicle without a fault may fail at them.
+    /// Whether a vehicle without a fault may fail at these steps.
     static func canFail(_ steps: [NightStory.Step]) -> Bool {
         steps.contains { step in
             switch step {
             case .expect: true
-            // A booking that has begun, or not, is the vehicle's own business.
+            // Whether a booking has begun depends on the vehicle.
             case .command(let words): words.contains { $0.hasPrefix("check-") }
             case .require, .update, .lights, .feature, .read, .wait: false
             }
         }
     }
 
-    /// Faults that no run can do anything about.
+    /// Faults from which no run can recover.
     static let hopeless = ["never-returns", "refuses-boot", "flash-full", "refuses-init"]
 
     private func text(_ vehicle: NightScene.Vehicle) -> String {

@@ -12,9 +12,9 @@ import SourceTree
 import Synchronization
 import Wire
 
-/// What a story came to.
+/// The result of a story.
 package struct NightResult: Sendable {
-    /// A line a night, the same for one seed.
+    /// A line for each night, always the same for one seed.
     package var trace: [String] = []
     package var broken: [BrokenPromise] = []
     package var coverage = NightCoverage()
@@ -22,7 +22,7 @@ package struct NightResult: Sendable {
 }
 
 extension NightStory {
-    /// Lives through it; throws only when the story itself makes no sense.
+    /// Plays the story; throws only when the story itself is invalid.
     package func live() throws -> NightResult {
         let depot = NightDepot(story: self)
         let simulated = try SimulatedDepot(try depot.file(), seed: seed)
@@ -43,7 +43,7 @@ extension NightStory {
     }
 }
 
-/// Nights that follow one another over the same modules and the same journal.
+/// Nights that follow one another with the same modules and the same journal.
 private struct NightLife: Sendable {
     private let depot: NightDepot
     private let simulated: SimulatedDepot
@@ -67,7 +67,7 @@ private struct NightLife: Sendable {
         }
         if hasPowerCuts { try await journal.keepDisk() }
         var wish = NightWish(story)
-        // By digest, as the program keeps them.
+        // The plans by digest, as the program keeps them.
         var archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)] = [:]
         var judge = NightJudge(story)
         var result = NightResult()
@@ -76,7 +76,7 @@ private struct NightLife: Sendable {
         let nights = story.nights + NightJudge.cure(story)
         for (index, night) in nights.enumerated() {
             let isCure = index >= story.nights.count
-            // What has gone wrong already is not made better by more of it.
+            // After a broken promise, further nights are of no use.
             if isCure, !result.broken.isEmpty { break }
             var account = NightAccount(index + 1, night)
             await simulation.time.sleep(for: .seconds(night.pause), "the next night")
@@ -100,13 +100,13 @@ private struct NightLife: Sendable {
             account.written = plan.digest
             account.before = try await scene(of: journal, names, beside: rival)
             account.beganAt = clock.wallTime
-            // In the end it finishes what it has begun, as we do.
+            // At the end the other program finishes its own work, too.
             let isOwed = isCure && !account.before.debtsOfRival.isEmpty
             let others = isOwed ? rivalsEver : night.rival?.vehicles ?? []
             account.rivals = Set(others)
             rivalsEver = Array(Set(rivalsEver).union(others)).sorted()
             let other = try rivalPlan(wish, others)
-            // Before ours, so that nothing is in its way.
+            // The other program works first, so that nothing is in its way.
             if isOwed, let other { try await workElsewhere(other, rival) }
             try await run(
                 plan,
@@ -139,7 +139,7 @@ private struct NightLife: Sendable {
         return result
     }
 
-    // MARK: What people say
+    // MARK: Requests of people
 
     private func say(
         _ word: NightStory.Word,
@@ -219,7 +219,7 @@ private struct NightLife: Sendable {
 
     // MARK: The run
 
-    /// What happens to a run from outside while it is at work, and is reported by it.
+    /// Collects what happens in a run, from outside and by its events.
     private final class Doings: Sendable {
         struct State {
             var events: [Event.Body] = []
@@ -234,7 +234,7 @@ private struct NightLife: Sendable {
 
         init(_ account: NightAccount) { state = Mutex(State(account: account)) }
 
-        /// Whom states are told of, since things go wrong in them.
+        /// The host that is notified of states, because incidents may wait for them.
         func tell(_ host: NightHost) { self.host.withLock { $0 = host } }
 
         func hear(_ event: Event) {
@@ -330,7 +330,7 @@ private struct NightLife: Sendable {
 
     // MARK: Another program
 
-    /// What the other program does: it brings its vehicles to the image that we want, too.
+    /// The plan of the other program: it installs the same image on its vehicles.
     private func rivalPlan(_ wish: NightWish, _ vehicles: [Int]) throws -> FrozenPlan? {
         guard !vehicles.isEmpty else { return nil }
         var theirs = wish
@@ -349,7 +349,7 @@ private struct NightLife: Sendable {
         try await workElsewhere(other.plan, other.journal)
     }
 
-    /// A run of it, over the same adapters; nothing happens to it but what we do.
+    /// A run of the other program, over the same adapters, without incidents of its own.
     private func workElsewhere(_ plan: FrozenPlan, _ journal: Journal) async throws {
         for vehicle in plan.vehicles { _ = try await journal.uninhibit(vehicle.id) }
         _ = try await journal.resume(plan.name)
@@ -392,7 +392,7 @@ private struct NightLife: Sendable {
             let kind = story.vehicles[vehicle].kind
             let text = steps.map { depot.order($0, kind) }.joined(separator: "; ")
             let images = Set(plan.images.map(\.name))
-            // Who orders an image that the manifest does not have gets that answer.
+            // An order for an image that the manifest does not have is refused.
             guard let read = OrderText.steps(text, images: images, .init()) else { return nil }
             let order = plan.ordering(read, to: [id], as: "exec-\(clock.now.nanoseconds)")
             guard JobBuilder(order).mistakes.isEmpty else { return nil }
@@ -430,7 +430,7 @@ private struct NightLife: Sendable {
                     break
                 }
             } catch is JournalError {
-                // Anyone who says something to a journal that cannot be written gets that answer.
+                // A request is refused when the journal cannot be written.
             } catch { doings.state.withLock { $0.failure = error } }
         }
         doings.tell(host)
@@ -468,7 +468,7 @@ private struct NightLife: Sendable {
             } catch let error as JournalError where error.kind == .disk || error.kind == .full {
                 // The next night is a new process.
             } catch { doings.state.withLock { $0.failure = error } }
-            // One link or another may have been made while it died.
+            // A link may have been made while the process died.
             if (try? await journal.isCut()) ?? false { await host.dies() }
             group.cancelAll()
         }
@@ -504,7 +504,7 @@ private struct NightLife: Sendable {
         ) { doings.hear($0) }
     }
 
-    // MARK: What is seen
+    // MARK: The scene
 
     private func scene(
         of journal: Journal,

@@ -3,20 +3,21 @@ import Radio
 import Simulation
 import Synchronization
 
-/// What all radios of one run have in common: how often they were used, what is to go wrong, and
-/// whether the process that uses them is still alive.
+/// The shared state of all radios of one run: the number of uses, the incidents to come, and
+/// whether the process is alive.
 final class NightHost: Sendable {
     private struct State {
         var uses = 0
-        /// What happens at a use, in any order.
+        /// The incidents at a use, in any order.
         var fates: [(use: Int, what: NightStory.Event)] = []
-        /// What happens once a vehicle has come into a state so often, and how often that was so far.
+        /// The incidents that wait until vehicles have entered a state `count` times; `entered`
+        /// counts them.
         var ambushes: [(state: String, count: Int, what: NightStory.Event)] = []
         var entered: [String: Int] = [:]
-        /// What happens at the next use.
+        /// The incidents at the next use.
         var sprung: [NightStory.Event] = []
         var isDead = false
-        /// Until when each adapter is gone, and the service.
+        /// The time until which each adapter, and the service, is gone.
         var gone: [String: Moment] = [:]
         var serviceGone: Moment?
         var links: [(adapter: String, link: any Link)] = []
@@ -26,7 +27,7 @@ final class NightHost: Sendable {
 
     private let state: Mutex<State>
     private let clock: NightClock
-    /// Carries out what happens at a use and is no matter of the radio.
+    /// Carries out incidents that do not concern the radio.
     private let others: @Sendable (NightStory.Event) async -> Void
 
     init(
@@ -48,7 +49,7 @@ final class NightHost: Sendable {
         self.others = others
     }
 
-    /// When links were made, by the clock on the wall.
+    /// The wall times at which links were made.
     var contacts: [WallTime] { state.withLock { $0.contacts } }
     var uses: Int { state.withLock { $0.uses } }
     var isDead: Bool { state.withLock { $0.isDead } }
@@ -67,7 +68,7 @@ final class NightHost: Sendable {
         }
     }
 
-    /// A vehicle has come into a state.
+    /// Records that a vehicle has entered a state.
     func entered(_ name: String) {
         state.withLock { state in
             let count = state.entered[name, default: 0] + 1
@@ -77,7 +78,7 @@ final class NightHost: Sendable {
         }
     }
 
-    /// Whatever happens, at whatever place.
+    /// Carries out an incident.
     func strike(_ what: NightStory.Event) async {
         switch what {
         case .kill, .power:
@@ -97,13 +98,13 @@ final class NightHost: Sendable {
         await others(what)
     }
 
-    /// Our process is gone, however it went.
+    /// Ends our process, for any reason.
     func dies() async {
         state.withLock { $0.isDead = true }
         await cutLinks(of: nil)
     }
 
-    /// Nothing is left of the links of a process that is gone.
+    /// Ends all links of a process that is gone.
     private func cutLinks(of adapter: String?) async {
         let (links, visits) = state.withLock { state in
             (
@@ -115,7 +116,7 @@ final class NightHost: Sendable {
         for visit in visits { await visit.link.disconnect() }
     }
 
-    /// Counts a use, and throws what the host says to it.
+    /// Counts a use, and throws the host's error.
     func use(_ adapter: String) async throws(RadioError) {
         let due = state.withLock { state in
             state.uses += 1
@@ -134,7 +135,7 @@ final class NightHost: Sendable {
         if let error { throw error }
     }
 
-    /// A use of the radio: a process that is stopped meanwhile hears of its end when it goes on.
+    /// A use of the radio: a process that was stopped meanwhile gets its result when it continues.
     func using<R>(
         _ adapter: String,
         _ body: () async throws(RadioError) -> R
@@ -149,7 +150,7 @@ final class NightHost: Sendable {
     }
 }
 
-/// The clock of the host: it may be set while time goes on, and the process may be stopped.
+/// The clock of the host: it may be set while time passes, and the process may be stopped.
 final class NightClock: Timekeeper {
     private let time: VirtualTime
     private let ahead = Mutex(Duration.zero)
@@ -168,10 +169,10 @@ final class NightClock: Timekeeper {
         await goOn()
     }
 
-    /// From now on nothing of the process goes on before this moment.
+    /// From now on no work of the process continues before this moment.
     func suspend(until moment: Moment) { suspended.withLock { $0 = moment } }
 
-    /// Until the process goes on, which no cancellation hastens.
+    /// Waits until the process continues; a cancellation does not shorten the wait.
     func goOn() async {
         while let until = suspended.withLock({ $0 }), until > now {
             await withCheckedContinuation { continuation in
@@ -181,14 +182,14 @@ final class NightClock: Timekeeper {
     }
 }
 
-/// Where an adapter stands: which modules it hears there, and who writes down what it says to them.
+/// The place of an adapter: the modules that it hears there, and a record of its packets to them.
 struct NightPlace: Sendable {
     let air: Air
-    /// Vehicles by the names of their modules in the air.
+    /// The vehicles by the serials of their modules in the air.
     let numbers: [String: Int]
-    /// How much weaker each vehicle is heard, in dB; nil where it is not.
+    /// How much weaker each vehicle is heard, in dB; nil when it is not heard.
     let losses: [Int?]
-    /// Something is said to the module of a vehicle.
+    /// Called for each packet to the module of a vehicle.
     let note: @Sendable (_ vehicle: Int) -> Void
 
     func vehicle(at peer: Peer) async -> Int? {
@@ -198,7 +199,7 @@ struct NightPlace: Sendable {
         return label.flatMap { numbers[$0] }
     }
 
-    /// As it is heard here; nil when it is not.
+    /// The advertisement as it is heard here; nil when it is not heard.
     func heard(_ advertisement: Advertisement) async -> Advertisement? {
         guard let vehicle = await vehicle(at: advertisement.peer) else { return advertisement }
         guard let loss = losses[vehicle] else { return nil }
@@ -208,11 +209,11 @@ struct NightPlace: Sendable {
     }
 }
 
-/// One adapter of the simulated air, on a host on which something may go wrong.
+/// One adapter of the simulated air, on a host with incidents.
 struct NightRadio: Central, Peripheral {
     let radio: SimulatedRadio
     let host: NightHost
-    /// Nil where one machine hears all.
+    /// Nil where one machine hears all modules.
     var place: NightPlace?
 
     var adapter: String { radio.adapter }
@@ -279,7 +280,7 @@ private final class NightLink: Link {
     let host: NightHost
     let adapter: String
 
-    /// Something is said on it.
+    /// Called for each packet on this link.
     private let note: (@Sendable () -> Void)?
 
     init(link: any Link, host: NightHost, adapter: String, note: (@Sendable () -> Void)?) {

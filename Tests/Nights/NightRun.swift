@@ -7,7 +7,7 @@ import Sessions
 import Synchronization
 import Wire
 
-/// One run of a plan, carried out by the rollout that the program uses.
+/// One run of a plan, carried out with the program's own rollout.
 struct NightRun: Sendable {
     let plan: FrozenPlan
     let jobs: [VehicleJob]
@@ -37,7 +37,8 @@ struct NightRun: Sendable {
         jobs = builder.jobs(images: images, access: access)
     }
 
-    /// With the number that the journal gave it; without a coordinator the journal has all rights.
+    /// Carries the run out under its number in the journal; without a coordinator the journal
+    /// grants all rights.
     func carryOut(
         _ run: Int,
         again: Bool,

@@ -4,20 +4,20 @@ import Journal
 import Protocols
 import Simulation
 
-/// What the modules of a depot say of themselves, and what the program says of them.
+/// The state of a depot's modules, and the program's records about them.
 struct NightScene: Sendable {
-    /// A vehicle by its own words.
+    /// A vehicle according to its own module.
     struct Vehicle: Sendable, Equatable {
-        /// What its module runs; nil where that has no version.
+        /// The version that its module runs; nil when it has none.
         var version: FirmwareVersion?
         var isInBootloader = false
-        /// Whether what it runs will still be run after its next restart.
+        /// Whether the module will still run this image after its next restart.
         var isConfirmed = true
-        /// Grows with what it is asked: links, exchanges, writes.
+        /// Counts of links, exchanges and writes, which grow with each use.
         var marks: [Int] = []
-        /// What of an image it has, as far as it says.
+        /// The number of image bytes that it has received, as far as it shows this.
         var received = 0
-        /// Commands and requests that changed something, in their order.
+        /// The commands and requests that changed something, in order.
         var deeds: [String] = []
         var isLocked: Bool?
 
@@ -25,15 +25,15 @@ struct NightScene: Sendable {
     }
 
     var vehicles: [Vehicle] = []
-    // What the program says, which `status` reads.
+    // The program's records, which `status` reads.
     var records: [ExecutionRecord] = []
     var debts: Set<String> = []
-    /// What the other program has begun, and has not seen at rest.
+    /// Updates that the other program has begun and not seen at rest.
     var debtsOfRival: Set<String> = []
     var doubts: Set<String> = []
     var owing: Set<String> = []
     var inhibited: Set<String> = []
-    /// Vehicles that a run has the right to.
+    /// Vehicles to which a run has the right.
     var atWork: Set<String> = []
     var isDepotInhibited = false
     var holds: [String: Hold.Kind] = [:]
@@ -45,7 +45,7 @@ struct NightScene: Sendable {
         records.last { $0.rollout == rollout && $0.vehicle.text == name }
     }
 
-    /// The modules alone.
+    /// The state of the modules alone.
     static func modules(_ depot: NightDepot, in world: World) -> [Vehicle] {
         var found = [Vehicle](repeating: Vehicle(), count: depot.story.vehicles.count)
         let index = depot.numbers

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A life as a value: made by a seed or read from a test, lived through, and made smaller.
+/// A life as a value: it is made from a seed or read from a test, played, and made smaller.
 package protocol Story: Codable, Sendable, Equatable {
     init(seed: UInt64)
     func live() throws -> NightResult
-    /// Stories with one thing fewer, the greatest first.
+    /// Stories with one element fewer, the largest reductions first.
     var smaller: [Self] { get }
 }
 
 extension Story {
-    /// The smallest story that is found to break the same promise, and what it breaks.
+    /// The smallest story found that breaks the same promise, and all promises that it breaks.
     package func shrunk(
         breaking promise: String,
         tries: Int = 400
@@ -36,7 +36,8 @@ extension Story {
                     best = candidates[index]
                     candidates = best.smaller
                     isSmaller = true
-                    // What could not be left out before seldom can be now: go on where this was.
+                    // Elements that could not be left out before seldom can be now: continue at the
+                    // same index.
                     index = min(index, candidates.count)
                 } else {
                     index += 1
@@ -50,7 +51,7 @@ extension Story {
 
     // MARK: As text
 
-    /// What becomes a test: a file of `Tests/NightsTests/Stories`.
+    /// The text of the story, which as a file in `Tests/NightsTests/Stories` is a test.
     package var text: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .prettyPrinted]
@@ -104,7 +105,7 @@ extension NightStory: Story {
         return list
     }
 
-    /// Without the last vehicle and all that is said of it.
+    /// Removes the last vehicle and everything about it.
     private mutating func dropLastVehicle() {
         vehicles.removeLast()
         let last = vehicles.count
@@ -129,7 +130,7 @@ extension NightStory: Story {
 }
 
 extension NightStory.Policy {
-    /// Policies that want one thing fewer.
+    /// Policies with one condition fewer.
     var smaller: [Self] {
         var list: [Self] = []
         func add(_ change: (inout Self) -> Void) {

@@ -1,14 +1,14 @@
 import Domain
 
 extension NightStory {
-    /// What a seed makes.
+    /// The story of a seed.
     package init(seed: UInt64) {
         var teller = NightTeller(seed: seed)
         self = teller.story(seed)
     }
 }
 
-/// Makes nights up.
+/// Makes stories from random numbers.
 struct NightTeller {
     private var random: SplitMix64
 
@@ -20,7 +20,7 @@ struct NightTeller {
     mutating func story(_ seed: UInt64) -> NightStory {
         let few: [Int] = [1, 1, 2, 2, 3, 3, 4, 5, 6, 8]
         let count = pick(40) == 0 ? 10 + pick(20) : one(of: few)
-        // A depot of one kind, of its usual two, or of all that there are.
+        // A depot of one kind, of one of the two usual pairs, or of all kinds.
         let kinds: [NightStory.Kind] =
             switch pick(4) {
             case 0: [one(of: NightStory.Kind.allCases)]
@@ -31,7 +31,7 @@ struct NightTeller {
         var story = NightStory(seed: seed, vehicles: [], nights: [])
         for _ in 0..<count { story.vehicles.append(vehicle(one(of: kinds))) }
         story.policy = policy(count)
-        // Who is not there yet may be added.
+        // A vehicle that is not listed yet may be added later.
         if count > 1, pick(5) == 0 { story.vehicles[count - 1].isListed = false }
         for _ in 0..<(2 + pick(5)) { story.nights.append(night(story)) }
         return story
@@ -101,7 +101,7 @@ struct NightTeller {
         }
         if kind.hasCommands, pick(2) == 0 {
             steps.append(.command(words()))
-            // Two equal steps are two.
+            // Two equal steps count as two.
             if pick(6) == 0, let last = steps.last { steps.append(last) }
         }
         if pick(8) == 0 { steps.append(.wait(seconds: 1 + pick(20))) }
@@ -281,7 +281,7 @@ struct NightTeller {
         }
     }
 
-    /// Any place but a write, one by the clock, one by a state, and a write.
+    /// A place that is not a write, one by the clock, one by a state, and a write.
     mutating func places() -> (any: Place, second: Place, state: Place, write: Place) {
         let use = Place.use(1 + pick(one(of: [20, 100, 400])))
         let second = Place.second(1 + pick(one(of: [20, 120, 600])))

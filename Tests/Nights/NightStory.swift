@@ -1,10 +1,11 @@
 import Domain
 
-/// Some nights of a depot as a value: what is there, what is wanted, and what goes wrong.
+/// Some nights of a depot as a value: the depot, the plan, and the incidents.
 ///
-/// A seed makes one, a failing one is made smaller, and its text is a test (`Tests/NightsTests/Stories`).
+/// A seed makes one, a failing one is made smaller, and its text is a test
+/// (`Tests/NightsTests/Stories`).
 package struct NightStory: Codable, Sendable, Equatable {
-    /// Of all chance in the simulation.
+    /// The seed of all chance in the simulation.
     package var seed: UInt64
     package var vehicles: [Vehicle]
     package var policy = Policy()
@@ -17,7 +18,7 @@ package struct NightStory: Codable, Sendable, Equatable {
         self.nights = nights
     }
 
-    // MARK: What is there
+    // MARK: The depot
 
     /// A kind of vehicle: a family of modules, or a module with a GO device beside it.
     package enum Kind: String, Codable, CaseIterable, Sendable {
@@ -39,16 +40,17 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var hasModule: Bool { self != .car }
         package var hasCommands: Bool { self == .car || self == .van }
         package var hasUpdates: Bool { self != .car && self != .lock }
-        /// Whether it has settings that a step can write, and moves.
+        /// Whether it has settings that a step can write, and can move.
         package var isComodule: Bool { self == .bike || self == .van }
     }
 
     package struct Vehicle: Codable, Sendable, Equatable {
         package var kind: Kind
         package var steps: [Step]
-        /// Of its module, or of its GO device where that is all it has; as a depot's file has them.
+        /// The faults of its module, or of its GO device when it has no module, in the form of a
+        /// depot's file.
         package var faults: [String] = []
-        /// It is in the plan from the beginning.
+        /// Whether it is in the plan from the beginning.
         package var isListed = true
 
         package init(_ kind: Kind, _ steps: [Step], faults: [String] = []) {
@@ -59,20 +61,21 @@ package struct NightStory: Codable, Sendable, Equatable {
     }
 
     package enum Step: Codable, Sendable, Hashable {
-        /// That it stands still; else what is given here.
+        /// That the vehicle stands still; `otherwise` is the outcome when it does not.
         case require(otherwise: String)
         case update
         case lights(String)
-        /// Of words that a manifest knows.
+        /// Words of commands, as in a manifest.
         case command([String])
-        /// Of a lock, with its value.
+        /// A feature of a lock, with its value.
         case feature(String, String)
-        /// A property and a condition.
+        /// The name of a property, and a condition.
         case expect(String, String)
         case read(String)
         case wait(seconds: Int)
 
-        /// What a module keeps of it when it was carried out; nil for what may be repeated.
+        /// The entry in the module's record after the step was carried out; nil for steps that may
+        /// be repeated.
         package var deed: String? {
             switch self {
             case .command(let words):
@@ -83,7 +86,7 @@ package struct NightStory: Codable, Sendable, Equatable {
             }
         }
 
-        /// Whether vehicles of a kind can do it.
+        /// Whether vehicles of a kind can do the step.
         package func suits(_ kind: Kind) -> Bool {
             switch self {
             case .require, .lights: kind.isComodule
@@ -94,7 +97,7 @@ package struct NightStory: Codable, Sendable, Equatable {
             case .wait: true
             }
         }
-        /// Whether it changes nothing.
+        /// Whether the step changes nothing.
         package var onlyReads: Bool {
             switch self {
             case .require, .expect, .read, .wait: true
@@ -103,44 +106,44 @@ package struct NightStory: Codable, Sendable, Equatable {
         }
 
         private static let harmless = ["lock", "ignition-inhibit", "secure-conditions-check"]
-        /// By the name of the feature.
+        /// The number of the request, by the name of the feature.
         private static let requests = [
             "auto-lock": "0x0301", "lock": "0x0204", "led": "0x0105", "name": "0x0101",
         ]
     }
 
-    // MARK: What is wanted
+    // MARK: The policy
 
     package struct Policy: Codable, Sendable, Equatable {
         package var waves: [Int] = []
-        /// How many failures the gate allows; nil without a gate.
+        /// The number of failures that the gate allows; nil without a gate.
         package var gate: Int?
         package var again = "when-asked"
         package var window: Window?
         package var adapters = 1
         package var links = 1
         package var takesTurns = true
-        /// Seconds that one vehicle may have.
+        /// The longest airtime of one vehicle, in seconds.
         package var airtime: Int?
         package var transient = 4
         package var device = 1
         package var quarantine: Int?
-        /// What is done at the end whatever happened, where all vehicles can do it.
+        /// The steps at the end of each execution, where all vehicles can do them.
         package var always: [Step] = []
         /// Whether the gate aborts.
         package var aborts = false
-        /// Whether a person is asked between two waves.
+        /// Whether a person must approve each further wave.
         package var asks = false
 
         package init() {}
     }
 
-    /// When vehicles may be begun, in UTC.
+    /// The time in which vehicles may be begun, in UTC.
     package struct Window: Codable, Sendable, Equatable {
-        /// Minutes of the day.
+        /// The beginning, in minutes of the day.
         package var from: Int
         package var minutes: Int
-        /// What becomes of who is under way when it closes.
+        /// The treatment of vehicles in work when the window closes.
         package var close = "finish"
 
         package init(from: Int, minutes: Int) {
@@ -149,27 +152,27 @@ package struct NightStory: Codable, Sendable, Equatable {
         }
     }
 
-    // MARK: What happens
+    // MARK: Nights
 
     package struct Night: Codable, Sendable, Equatable {
-        /// Seconds that pass first.
+        /// The seconds that pass before the night.
         package var pause = 3_600
-        /// Seconds that the clock on the wall is set forward, or back.
+        /// The seconds by which the wall clock is set forward, or back.
         package var clock = 0
         package var edits: [Edit] = []
         package var words: [Word] = []
         package var start = Start.run
         package var incidents: [Incident] = []
-        /// Another program, with a journal of its own, that is at work on the depot meanwhile.
+        /// Another program, with its own journal, that works in the depot at the same time.
         package var rival: Rival?
 
         package init() {}
     }
 
-    /// A second program that updates some vehicles, over the same adapters.
+    /// A second program that updates some vehicles over the same adapters.
     package struct Rival: Codable, Sendable, Equatable {
         package var vehicles: [Int]
-        /// When it begins, in seconds after the run.
+        /// The beginning of its work, in seconds after the run.
         package var second: Int
 
         package init(_ vehicles: [Int], second: Int) {
@@ -178,7 +181,7 @@ package struct NightStory: Codable, Sendable, Equatable {
         }
     }
 
-    /// What changes in the files and in the depot between two nights.
+    /// A change in the files or in the depot between two nights.
     package enum Edit: Codable, Sendable, Equatable {
         case newImages
         case steps(vehicle: Int, [Step])
@@ -191,7 +194,7 @@ package struct NightStory: Codable, Sendable, Equatable {
         case returns(Int)
     }
 
-    /// What a person says.
+    /// A request of a person.
     package enum Word: Codable, Sendable, Hashable {
         case pause, resume, abort, retryAll, inhibitDepot, uninhibitDepot, clearDepot
         case retry(Int)
@@ -205,11 +208,11 @@ package struct NightStory: Codable, Sendable, Equatable {
         case again
         case limit([Int])
         case exec(vehicle: Int, [Step])
-        /// Nobody starts one.
+        /// No run is started.
         case none
     }
 
-    /// Something that happens in a run.
+    /// An incident in a run.
     package struct Incident: Codable, Sendable, Equatable {
         package var at: Place
         package var what: Event
@@ -223,37 +226,38 @@ package struct NightStory: Codable, Sendable, Equatable {
     package enum Place: Codable, Sendable, Equatable {
         /// At this use of a radio, counted from 1.
         case use(Int)
-        /// So many seconds after the run began.
+        /// This many seconds after the run began.
         case second(Int)
-        /// At the next use of a radio after some vehicle has come into this state for this many times.
+        /// At the next use of a radio after vehicles have entered this state this many times.
         case state(String, Int)
-        /// After so many transactions of the journal: for `kill`, `power` and `refusedWrite` alone.
+        /// After this many transactions of the journal: only for `kill`, `power` and
+        /// `refusedWrite`.
         case write(Int)
     }
 
     package enum Event: Codable, Sendable, Equatable {
         /// Our process dies.
         case kill
-        /// So does the machine: what the journal has not made durable is lost.
+        /// The machine loses its power: data of the journal that was not durable is lost.
         case power
         /// The disk refuses one write of the journal.
         case refusedWrite
-        /// The adapter with this number is gone for so many seconds.
+        /// The adapter with this number is gone for this many seconds.
         case adapterGone(Int, seconds: Int)
-        /// So is the Bluetooth service.
+        /// The Bluetooth service is gone for this many seconds.
         case serviceGone(seconds: Int)
-        /// INT or TERM.
+        /// Our process gets INT or TERM.
         case stop
         case clock(Int)
         case say(Word)
-        /// Our process is stopped for so many seconds, and then goes on.
+        /// Our process is stopped for this many seconds, and then continues.
         case suspended(seconds: Int)
-        // Of a gateway of a fleet alone:
-        /// It does not reach the fleet's database for so many seconds.
+        // Only for a gateway of a fleet:
+        /// The gateway does not reach the fleet's database for this many seconds.
         case cutOff(seconds: Int)
-        /// The answer to its next statement there is lost.
+        /// The answer to its next statement to the database is lost.
         case answerLost
-        /// Nobody reaches the database for so many seconds, and all sessions are lost.
+        /// No gateway reaches the database for this many seconds, and all sessions are lost.
         case databaseAway(seconds: Int)
     }
 }
