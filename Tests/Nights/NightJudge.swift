@@ -81,7 +81,7 @@ struct NightJudge {
         if last?.after.holds[account.rollout] == .aborted,
             account.before.holds[account.rollout] != .aborted
         {
-            no("S6", "\(account.rollout) was aborted, and is open again")
+            no("S6", "\(account.rollout) was aborted, and is not aborted any more")
         }
         judgeBeginning(account)
         allowAgain(account)

@@ -111,8 +111,9 @@ import Testing
         }
     }
 
-    /// A new case must be handled in every switch. Named numbers, which are no enums, may have a
-    /// default.
+    /// A new case must be handled in every switch.
+    ///
+    /// Named numbers, which are no enums, may have a default.
     @Test func `no switch over cases of ours has a default`() throws {
         let sources = try Repository.sources()
         let numbers = Set(
