@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// What every Swift target of ours is built with.
+/// The settings of all Swift targets of this package.
 let common: [SwiftSetting] = [
     .swiftLanguageMode(.v6),
     .treatAllWarnings(as: .error),
@@ -11,14 +11,14 @@ let common: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Targets that touch no C also answer to strict memory safety.
+/// Targets without C are also built with strict memory safety.
 let pure: [SwiftSetting] = common + [.strictMemorySafety()]
 
 func system(_ name: String, _ package: String, apt: String) -> Target {
     .systemLibrary(name: name, pkgConfig: package, providers: [.apt([apt])])
 }
 
-/// A room that is values and rules only.
+/// A room that contains only values and rules.
 func room(_ name: String, _ rooms: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: rooms, swiftSettings: pure)
 }
@@ -28,7 +28,7 @@ func adapter(_ name: String, _ rooms: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: rooms, swiftSettings: common)
 }
 
-/// Not optimised in any build: to optimise tests takes longer than they do.
+/// A target of tests, not optimised in any build: optimising tests takes longer than running them.
 func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] = []) -> Target {
     .testTarget(
         name: name,
@@ -38,7 +38,7 @@ func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] =
     )
 }
 
-/// A program of the library's, built in this package so that tests run it.
+/// An example program of the library, built in this package so that tests can run it.
 func example(_ name: String) -> Target {
     .executableTarget(
         name: name,
@@ -48,7 +48,7 @@ func example(_ name: String) -> Target {
     )
 }
 
-/// The families' folders: what their profiles are compiled in from.
+/// The folders of the families, from which their profiles are compiled in.
 let families = ["Comodule", "ESP", "GeotabGo", "LRDevice", "MCUmgr", "Nordic"]
 
 let package = Package(
@@ -363,7 +363,7 @@ let package = Package(
     ]
 )
 
-// One program for libFuzzer, which brings its `main`: nothing else could link it.
+// One program for libFuzzer, which brings its own `main`: no other program could link it.
 if Context.environment["YARDMASTER_FUZZ"] != nil {
     package.targets.append(
         .executableTarget(
@@ -382,7 +382,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
     )
 }
 
-// Programs that measure: scripts/bench builds and runs them.
+// Benchmarks, which scripts/bench builds and runs.
 if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
@@ -428,7 +428,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     )
 }
 
-// Holds the real BlueZ to the contract of every radio: scripts/e2e-bluez builds and runs it.
+// Checks the contract of every radio with the real BlueZ; scripts/e2e-bluez builds and runs it.
 if Context.environment["YARDMASTER_E2E"] != nil {
     package.targets.append(
         .executableTarget(

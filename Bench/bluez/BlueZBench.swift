@@ -7,15 +7,15 @@ import Radio
 import RadioContract
 import ScriptedHost
 
-/// Measures the host's radio on a bus of its own, with a scripted bluetoothd in another process.
+/// Measures the host's radio on a private bus, with a scripted bluetoothd in another process.
 ///
 ///     bluez-bench serve CROWD            a bus and a bluetoothd; prints the address, ends with stdin
 ///     bluez-bench packets ADDRESS N      packets through the acquired socket beside WriteValue
-///     bluez-bench exchanges ADDRESS N    frames of 384 bytes, one out and one back at a time
+///     bluez-bench exchanges ADDRESS N    frames of 384 bytes, one sent and one received at a time
 ///     bluez-bench crowd ADDRESS SECONDS  a scan for one module among the crowd
 ///     bluez-bench cycles ADDRESS N       what is left after N links
-///     bluez-bench restarts N             what is left after N restarts of a bluetoothd, with a link before each
-///     bluez-bench links ADDRESS N        our own time to connect, discover and ask once
+///     bluez-bench restarts N             what is left after N restarts of a bluetoothd, each after a link
+///     bluez-bench links ADDRESS N        our own time to connect, to discover and for one request
 @main
 enum BlueZBench {
     static func main() async throws {
@@ -48,7 +48,7 @@ enum BlueZBench {
         )
     }
 
-    /// Both sides are in this process: what either keeps would show.
+    /// Both sides are in this process, so that everything that either of them keeps is visible.
     private static func restarts(_ count: Int) async throws {
         let daemon = try PrivateBus()
         guard let address = BusAddress(daemon.address) else { throw BusError.disconnected }

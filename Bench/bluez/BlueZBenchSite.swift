@@ -6,7 +6,7 @@ import Radio
 import RadioContract
 import ScriptedHost
 
-/// What is measured, each on a radio of its own process.
+/// The measurements, each with this process's radio.
 struct BlueZBenchSite {
     let address: BusAddress
     let loop: EventLoop
@@ -41,7 +41,7 @@ struct BlueZBenchSite {
         let bySocket = try await measure(count) {
             try await link.send(Self.packet, to: ContractPeer.echo)
         }
-        // What was sent has arrived when the peer answers a read behind it.
+        // All earlier packets have arrived when the peer answers a read.
         _ = try await link.read(ContractPeer.store, before: soon())
         await link.disconnect()
         print("| way | packets a second | processor time, s per MiB |")
@@ -53,7 +53,7 @@ struct BlueZBenchSite {
         if bySocket.rate < 10 * byCalls.rate || bySocket.costs > 0.03 { exit(1) }
     }
 
-    /// As programs without the socket do it, on a link of their own.
+    /// Like programs without the socket, on a separate link.
     private func callByCall(_ count: Int) async throws -> Measured {
         _ = try await find()
         let bus = try await Connection.open(address, on: loop)
@@ -118,7 +118,7 @@ struct BlueZBenchSite {
 
     // MARK: Exchanges
 
-    /// As an upload over SMP with a window of one, by the thread that reads the sockets.
+    /// Like an upload over SMP with a window of one, on the thread that reads the sockets.
     func exchanges(_ count: Int) async throws {
         let link = try await link()
         let echoes = try await link.subscribe(to: ContractPeer.echo, before: soon())
@@ -165,7 +165,7 @@ struct BlueZBenchSite {
 
     // MARK: Links
 
-    /// What is left after so many links, with something happening after each.
+    /// Measures what is left after `count` links, with an action after each.
     func cycles(
         _ count: Int,
         of what: String = "links",
@@ -197,7 +197,7 @@ struct BlueZBenchSite {
         if !isSame { exit(1) }
     }
 
-    /// A link as soon as there is a service again.
+    /// Makes a link as soon as the service is back.
     private func cycleOnceBack() async throws {
         let deadline = soon()
         while true {
@@ -245,7 +245,7 @@ struct BlueZBenchSite {
     }
 
     func links(_ count: Int) async throws {
-        // The first link pays for what is set up once.
+        // The first link includes setup that happens only once.
         try await cycle()
         let spent = Usage.processor()
         for _ in 0..<count { try await cycle() }

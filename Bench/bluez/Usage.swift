@@ -1,7 +1,7 @@
 import Domain
 import Glibc
 
-/// What this process uses.
+/// The resources that this process uses.
 enum Usage {
     static func processor() -> Duration {
         var use = rusage()
@@ -11,7 +11,7 @@ enum Usage {
         }
     }
 
-    /// Resident, in KiB.
+    /// Resident memory in KiB.
     static func memory() -> Int {
         guard let file = fopen("/proc/self/statm", "r") else { return 0 }
         defer { fclose(file) }
@@ -31,7 +31,7 @@ enum Usage {
     }
 }
 
-/// Numbers as the tables show them.
+/// Numbers in the form of the tables.
 enum Decimals {
     static func text(_ number: Double, _ places: Int) -> String {
         let scale = (0..<places).reduce(1) { power, _ in power * 10 }

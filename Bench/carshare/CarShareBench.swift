@@ -3,10 +3,12 @@ import Families
 import Glibc
 import Simulation
 
-/// Measures what a car-share command costs this machine: `carshare TENANT.der RESERVATION.der N`.
+/// Measures the cost of a car-share command on this machine: `carshare TENANT.der RESERVATION.der
+/// N`.
 ///
-/// The air takes no real time in simulation, so what is left is our own time and that of the
-/// simulated vehicle, which verifies two signatures; it is measured apart and taken off.
+/// In simulation the air takes no real time, so only our own time is left, and the time of the
+/// simulated vehicle, which verifies two signatures; the latter is measured separately and
+/// subtracted.
 @main
 enum CarShareBench {
     static func main() {
@@ -73,7 +75,7 @@ enum CarShareBench {
         print("| \(plan.link.mtu - 3) | \(text(own)) | \(text(signing(credentials))) |")
     }
 
-    /// What the vehicle's verification of one command takes.
+    /// The time in which the vehicle verifies one command.
     private static func verification(
         of device: GODevice,
         _ credentials: CarShareCredentials

@@ -8,7 +8,8 @@ import Rehearsal
 import Simulation
 import Threads
 
-/// The contract's bench in the machine: what code cannot cause is caused by the shell.
+/// The bench of the contract in the machine: incidents that code cannot cause are caused by the
+/// shell.
 struct RealBench: ContractBench {
     let host: BlueZ
     let time: any Timekeeper
@@ -17,7 +18,7 @@ struct RealBench: ContractBench {
     var central: any Central { BlueZCentral("hci0", of: host) }
     var peripheral: any Peripheral { BlueZPeripheral("hci0", of: host) }
 
-    /// Clauses that no two virtual controllers can bring about.
+    /// The clauses that virtual controllers cannot test, with the reasons.
     static let reasons = [
         "a peer with a new address is found by what it advertises":
             "the address is the adapter's and stays",
@@ -38,14 +39,14 @@ struct RealBench: ContractBench {
         }
     }
 
-    /// As it is at the beginning of each clause.
+    /// Restores the state for the beginning of a clause.
     func settle() async {
         await peer { $0.inReach = true }
         await visitor { $0.isLooking = true }
         shell("daemon_lives || begin_daemon; power hci0 true; forget_devices")
     }
 
-    /// What is broken of a clause; nil when it holds.
+    /// The error of a clause; nil when the clause holds.
     func problem(with clause: ContractClause) async -> String? {
         await withTaskGroup(of: String?.self) { group in
             group.addTask {
@@ -76,7 +77,7 @@ struct RealBench: ContractBench {
         }
     }
 
-    /// Functions of the machine's stage, by its shell.
+    /// Runs shell commands with the functions of the machine's stage.
     private func shell(_ commands: String) {
         guard let pipe = popen("bash -c '. /yard/stage; \(commands)' >/dev/null 2>&1", "r") else {
             return say("no shell")
@@ -107,7 +108,7 @@ struct RealTime: Timekeeper {
     }
 }
 
-/// Where the rehearsal is played: its thread is taken for as long as it lasts.
+/// The actor that plays the rehearsal: its thread is occupied until the end.
 actor Player {
     private nonisolated let executor: ThreadExecutor
 

@@ -5,14 +5,14 @@ import HostScript
 import RadioContract
 import Simulation
 
-/// Plays the script of a client's calls, and prints what came of it.
+/// Plays the script of a client's calls, and prints the transcript.
 enum TranscriptOfHost {
-    /// To the world that FakeBlueZ serves.
+    /// Plays it to the world that FakeBlueZ serves.
     static func served() async throws {
         for line in try await HostScript.playServed() { say(line) }
     }
 
-    /// To the host's own BlueZ: the peer is on hci1, the central on hci2.
+    /// Plays it to the host's real BlueZ: the peer is on hci1, the central on hci2.
     static func real(_ address: BusAddress, _ air: Air) async throws {
         let loop = try EventLoop.start(name: "script")
         let bus = try await Connection.open(address, on: loop)

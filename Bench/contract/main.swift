@@ -1,8 +1,8 @@
-// Holds the radio over a real BlueZ to the contract of every radio: hci0 is ours, on hci1 the
-// contract's peer is played and on hci2 its central. Run by scripts/e2e-bluez in its machine.
+// Checks the contract of every radio with the radio over a real BlueZ: hci0 is ours, the contract's
+// peer is played on hci1 and its central on hci2. scripts/e2e-bluez runs this in its machine.
 //
-// With `transcript` it plays a script of calls instead and prints what came of them; with `served` to the
-// world that FakeBlueZ serves, on any machine.
+// With `transcript` it plays a script of calls instead, and prints their transcript; with `served`
+// it plays the script to the world that FakeBlueZ serves, on any machine.
 
 import BlueZ
 import DBus
@@ -57,9 +57,9 @@ for (number, clause) in RadioContract.clauses.enumerated() {
         continue
     }
     var problems: [String] = []
-    // A real link may fail, and this bluetoothd may die: once more, and that is reported.
+    // A real link may fail, and bluetoothd may die: there is a second attempt, which is reported.
     while problems.count < 2 {
-        // Each clause begins with a radio that knows nothing.
+        // Each clause begins with a radio that knows no devices.
         let host = try BlueZ(address)
         let bench = RealBench(host: host, time: clock, air: world)
         await bench.settle()

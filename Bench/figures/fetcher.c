@@ -70,7 +70,7 @@ static void *work(void *unused) {
     return unused;
 }
 
-/* fetcher BASE FOLDER CONNECTIONS LIST: the list is what sha256sum printed. */
+/* fetcher BASE FOLDER CONNECTIONS LIST: LIST is the output of sha256sum. */
 int main(int argc, char **argv) {
     if (argc != 5) return 1;
     base = argv[1];

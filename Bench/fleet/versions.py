@@ -1,4 +1,4 @@
-# Prints each vehicle that a gateway has read, and the firmware it runs; Bench/fleet/records asks for it.
+# Prints each vehicle that a gateway has read, with its firmware version; used by Bench/fleet/records.
 import json, sys
 
 for number, path in enumerate(sys.argv[1:], 1):

@@ -3,17 +3,17 @@ import Glibc
 import Postgres
 import Threads
 
-/// One gateway of the bench: a start of the program with a connection and a thread of its own.
+/// One gateway of the benchmark: a start of the program with its own connection and thread.
 struct BenchGateway: Sendable {
     let fleet: FleetDatabase
     let holder: FleetHolder
 }
 
-/// Gateways that are at work on one database.
+/// Gateways that work with one database.
 struct Crew: Sendable {
     let all: [BenchGateway]
 
-    /// Lends so many gateways, each signed in on a connection of its own.
+    /// Calls `body` with this many gateways, each of which has signed in on its own connection.
     static func with<R: Sendable>(
         _ count: Int,
         _ address: String,
@@ -25,7 +25,7 @@ struct Crew: Sendable {
         for number in 1...count {
             let lane = try ThreadExecutor.start(name: "fleet-\(number)")
             lanes.append(lane)
-            // The times that a run has.
+            // The timeouts are those of a run.
             let settings = FleetSettings(try FleetAddress(address), name: "bench-\(number)")
             let fleet = FleetDatabase(settings, on: lane, now: Clock.now)
             let holder = FleetHolder(
@@ -45,7 +45,7 @@ struct Crew: Sendable {
         return try result.get()
     }
 
-    /// What each gateway does at the same time as the others; gives what each has found.
+    /// Runs `body` for all gateways at the same time, and returns all results.
     func together<R: Sendable>(
         _ body: @escaping @Sendable (Int, BenchGateway) async throws -> R
     ) async throws -> [R] {
@@ -60,13 +60,13 @@ struct Crew: Sendable {
     }
 }
 
-/// A rollout of the bench, with the rules of a gate that nothing trips.
+/// A rollout of the benchmark, with the rules of a gate that never trips.
 struct BenchRollout: Sendable {
     let name: String
     let beginning: Int
     let vehicles: [FleetPlan.Vehicle]
 
-    /// Brings it as a run does, with one wave.
+    /// Begins the rollout as a run does, with one wave.
     static func begin(
         _ name: String,
         _ count: Int,
@@ -125,7 +125,8 @@ struct BenchRollout: Sendable {
         try await gateway.fleet.settle(lease, verdict, of: gateway.holder)
     }
 
-    /// What a run asks besides for one vehicle: what is owed, and whether its one act may be done.
+    /// The other statements of a run for one vehicle: its debts and owed steps, and permission for
+    /// its one act.
     func intend(_ index: Int, _ lease: FleetLease, as gateway: BenchGateway) async throws {
         let vehicle = vehicles[index]
         _ = try await gateway.fleet.accounts(of: vehicle.vehicle, on: vehicle.serial)

@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import Threads
 
-/// Measures rights and verdicts on a real PostgreSQL, through what a run asks it by.
+/// Measures rights and verdicts with a real PostgreSQL, through the same calls as a run.
 ///
 ///     fleet-bench rates ADDRESS SECONDS    full speed: 32 gateways, 10,000 vehicles
 ///     fleet-bench need ADDRESS SECONDS     a claim at ten times the need
@@ -14,7 +14,7 @@ import Threads
 enum FleetBench {
     static let gateways = 32
     static let links = 8
-    /// What 32 gateways with eight links ask for at some minutes a vehicle.
+    /// The need of 32 gateways with eight links, when a vehicle takes some minutes.
     static let need = 1.0
 
     static func main() async {
@@ -44,7 +44,7 @@ enum FleetBench {
         try await Crew.with(gateways, address) { crew in
             let rollout = try await BenchRollout.begin("city", 10_000, as: crew.all[0])
             let time = Duration.seconds(seconds)
-            // Two cycles share the vehicles: each measures on its own half.
+            // The two cycles share the vehicles: each measures its own half.
             let half = rollout.vehicles.count / 2
             let plain = try await cycles(crew, rollout, 0..<half, for: time, isWhole: false)
             row("claims with verdicts a second", plain.rate, atLeast: 100)
@@ -113,7 +113,7 @@ enum FleetBench {
         return Double(done.reduce(0, +)) / (Clock.milliseconds(since: began) / 1_000)
     }
 
-    /// Rights of a gateway outside any rollout, as many as it has links.
+    /// The rights of a gateway outside any rollout, one for each of its links.
     static func holdings(
         _ number: Int,
         _ count: Int,
@@ -196,7 +196,7 @@ enum FleetBench {
             let gateway = crew.all[0]
             let small = try await BenchRollout.begin("few", 1_000, as: gateway)
             let large = try await BenchRollout.begin("many", 100_000, as: gateway)
-            // As many under way in both as 32 gateways have links.
+            // In both rollouts, as many vehicles are in work as 32 gateways have links.
             for index in 0..<(gateways * links) {
                 _ = try await small.claim(index, as: crew.all[1])
                 _ = try await large.claim(index, as: crew.all[1])
@@ -207,7 +207,7 @@ enum FleetBench {
             let room = small.vehicles.count - gateways * links
             for round in 0..<min(rounds, room) {
                 let index = gateways * links + round
-                // Over all of the large one, not its beginning alone.
+                // Spread over the whole large rollout, not only its beginning.
                 let other = gateways * links + round * ((large.vehicles.count - 300) / room)
                 for (rollout, place) in round.isMultiple(of: 2)
                     ? [(small, index), (large, other)] : [(large, other), (small, index)]
@@ -239,7 +239,7 @@ enum FleetBench {
     }
 }
 
-/// Values in their order.
+/// Sorted values.
 struct Spread: Sendable {
     private let values: [Double]
 
@@ -247,7 +247,7 @@ struct Spread: Sendable {
 
     var count: Int { values.count }
 
-    /// The value that such a share of all does not exceed.
+    /// The value that this share of all values does not exceed.
     func share(_ part: Double) -> Double {
         guard !values.isEmpty else { return .infinity }
         let place = Int((Double(values.count) * part).rounded(.up)) - 1

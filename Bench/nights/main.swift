@@ -1,13 +1,13 @@
 import Foundation
 import Nights
 
-// Lives through stories that seeds make: nights [--gateways] COUNT SEED STEP [--first], or
-// nights [--gateways] --story FILE…, or nights [--gateways] --text SEED… for what seeds make.
+// Plays stories from seeds: nights [--gateways] COUNT SEED STEP [--first], or nights [--gateways]
+// --story FILE…; or prints stories: nights [--gateways] --text SEED….
 //
-// Every STEP-th seed from SEED on, so that several processes share the work. Prints each broken
-// promise with its seed and the smallest story that breaks it too, and at the end a line a cell of
-// what was covered; with --first it ends at the first broken one, as it is. Ends with 1 when a
-// promise was broken.
+// Plays every STEP-th seed from SEED on, so that several processes can share the work. Prints each
+// broken promise with its seed and the smallest story found that breaks it, and at the end a line
+// for each cell of the coverage; with --first it ends at the first broken promise, without a
+// smaller story. Ends with 1 when a promise was broken.
 
 private func say(_ text: String) {
     FileHandle.standardOutput.write(Data((text + "\n").utf8))

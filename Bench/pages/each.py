@@ -1,4 +1,4 @@
-# Each page at each width, in light, dark and for print; scripts/look-pages runs it.
+# Checks each page at each width, in light, dark and for print; run by scripts/look-pages.
 import os, re, sys
 from playwright.sync_api import sync_playwright
 from axe_playwright_python.sync_playwright import Axe
@@ -16,7 +16,7 @@ def look(page, address, name, axe):
     answer = page.goto(base + address, wait_until="load")
     if answer.status >= 400:
         fault(f"{name}: {answer.status}")
-    # What is painted is told a little later than that all has come.
+    # The paint is reported a little later than the end of loading.
     paint = page.wait_for_function(
         "() => (performance.getEntriesByName('first-contentful-paint')[0] || {}).startTime").json_value()
     if paint > 1000:

@@ -1,4 +1,5 @@
-# A live rollout in a browser that stays open while serve is killed and comes back; scripts/look-pages runs it.
+# Follows an active rollout in a browser that stays open while serve is killed and started again; run by
+# scripts/look-pages.
 import json, os, re, signal, subprocess, sys, time
 from playwright.sync_api import sync_playwright
 
@@ -17,7 +18,7 @@ def until(what, test, seconds=60):
         if got:
             return got
         time.sleep(0.1)
-    sys.exit(f"in vain waited for: {what}")
+    sys.exit(f"did not happen in time: {what}")
 
 def said(*words):
     out = subprocess.run([program, *words, "--json", "--state", state], stdout=subprocess.PIPE, check=True).stdout
@@ -41,7 +42,7 @@ def ended(counts):
     return sum(count for name, count in counts.items() if name != "unfinished")
 
 def numbers(page):
-    """What the page of a rollout has in figures."""
+    """The numbers on the page of a rollout."""
     tiles = {one.get_attribute("data-count"): int(one.inner_text()) for one in page.locator(".tiles b").all()}
     waves = []
     for one in page.locator("li[data-wave]").all():
@@ -61,10 +62,10 @@ def hold(name, got, wanted):
         fault(f"{name}: {got}, and --json says {wanted}")
 
 def compare(page, base):
-    """Every number of every page, while nothing changes."""
+    """Checks every number on every page, while nothing changes."""
     document = said("status")
     counts = {name: count for name, count in document["counts"].items() if count}
-    # What was asked for while the run wrote is kept for a moment.
+    # Answers from the time when the run wrote are cached for a moment.
     until("the page to be as the journal", lambda: (page.goto(base + "/"), numbers(page)[0] == counts)[1])
     tiles, waves, number = numbers(page)
     hold("tiles", tiles, counts)
@@ -86,7 +87,7 @@ def compare(page, base):
     for one in document["next"]:
         wanted[one["vehicle"]] = wanted.get(one["vehicle"], 0) + 1
     hold("vehicles with something to do", todo, wanted)
-    # All vehicles, page by page, by clicks.
+    # All vehicles, page by page, with clicks.
     page.click("text=All 300 vehicles")
     rows = {}
     while True:
@@ -114,7 +115,7 @@ def compare(page, base):
         hold("a run", (cells["run"], cells["exit"]), (str(one["run"]), str(one["exit"]["code"])))
         for name, outcomes in (("ok", ["succeeded"]), ("current", ["already-current"]), ("unreachable", ["unreachable"])):
             hold(f"run {one['run']}, {name}", cells[name], str(sum(one["counts"].get(o, 0) for o in outcomes)))
-    # The story of one that failed, and of one that did not.
+    # The pages of a vehicle that failed, and of one that did not.
     for wanted in ("failed", "succeeded"):
         one = next((one for one in document["vehicles"] if one.get("outcome") == wanted), None)
         if one:
@@ -137,7 +138,7 @@ with sync_playwright() as tool:
     page.on("load", lambda _: loads.append(1))
     def on_page():
         return ended(numbers(page)[0])
-    # It follows the run without being loaded again.
+    # The page follows the run without being loaded again.
     first = until("a vehicle that has ended", on_page)
     until("further ones on the same page", lambda: on_page() > first)
     before = ended(said("status")["counts"])
@@ -152,7 +153,7 @@ with sync_playwright() as tool:
     low = ended(said("status")["counts"])
     page.goto(base + "/")
     got, high = on_page(), ended(said("status")["counts"])
-    # An answer is kept for a second while the journal changes.
+    # Answers are cached for a second while the journal changes.
     until("the page to be as the journal", lambda: low <= on_page() <= ended(said("status")["counts"]))
     if at_work.poll() is not None:
         fault("the run was over before anything could be seen of it")

@@ -5,8 +5,8 @@ import Simulation
 
 /// Issues tokens for simulated vehicles: `tokens TENANT.der RESERVATION.der HARDWARE COUNT FOLDER`.
 ///
-/// Each goes to `FOLDER/HARDWARE.token`, from the hardware id on so many; what devices know the
-/// tenant by is printed in hex.
+/// Makes COUNT tokens, from hardware id HARDWARE on, each in `FOLDER/HARDWARE.token`; the tenant's
+/// modulus, which devices store, is printed in hex.
 @main
 enum Tokens {
     static func main() {

@@ -1,5 +1,5 @@
-/* The yardstick of `bluez-bench exchanges`: the same frames, one out and one back at a time, over the
- * same acquired sockets, by libdbus and plain calls.
+/* The yardstick of `bluez-bench exchanges`: the same frames, one sent and one received at a time, over the
+ * same acquired sockets, with libdbus and plain system calls.
  *
  *     exchange ADDRESS COUNT     prints a row of the table
  */
@@ -25,7 +25,7 @@ static void fail(const char *what, const char *why) {
     exit(1);
 }
 
-/* Calls, with empty options where they are wanted; a descriptor of the answer, or -1. */
+/* Makes a call, with empty options where required; returns the descriptor in the answer, or -1. */
 static int call(const char *path, const char *interface, const char *member, int options) {
     DBusMessage *message = dbus_message_new_method_call("org.bluez", path, interface, member);
     DBusMessageIter arguments, array, values;
@@ -80,7 +80,7 @@ int main(int count, char **words) {
     for (long number = 0; number < exchanges; number++) {
         struct pollfd ready = {.fd = in, .events = POLLIN};
         if (send(out, frame, sizeof frame, MSG_NOSIGNAL) != sizeof frame) fail("send", "short");
-        /* A deadline for each answer, as every client has one. */
+        /* A deadline for each answer, as in every client. */
         if (poll(&ready, 1, 10000) != 1) fail("answer", "none in time");
         if (recv(in, back, sizeof back, MSG_DONTWAIT) != sizeof frame) fail("answer", "short");
     }
