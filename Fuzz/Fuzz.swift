@@ -1,8 +1,9 @@
 import Glibc
 
-/// The fuzz targets.
+/// The fuzz targets, by name.
 ///
-/// One program contains all of them: linking each one separately took longer than running it.
+/// One program contains all of them, because linking each one separately took longer than running
+/// it.
 private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "addon": fuzzAddOn,
     "attestation": fuzzAttestation,
@@ -30,7 +31,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "zone": fuzzZone,
 ]
 
-/// The target of this process, by its name in the table.
+/// The target that this process runs, by its name in the table.
 private let target: @Sendable ([UInt8]) -> Void = {
     let name = getenv("YARDMASTER_FUZZ_TARGET").map { String(cString: $0) } ?? ""
     guard let target = targets[name] else {

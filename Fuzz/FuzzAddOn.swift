@@ -5,7 +5,7 @@ import Families
 func fuzzAddOn(_ bytes: [UInt8]) {
     for sums in [AddOnSums.strict, .trusting] {
         guard let frame = try? AddOnFrame(bytes, sums: sums) else { continue }
-        // The only accepted fault is a reply's checksum.
+        // Only the checksum of a reply may be wrong.
         precondition(frame.bytes == bytes || sums == .trusting && frame.type == .reply)
     }
     if let challenge = try? CarShareChallenge(message: bytes) {
@@ -28,7 +28,7 @@ func fuzzAddOn(_ bytes: [UInt8]) {
     pieces(bytes)
 }
 
-/// The same bytes as writes: each begins with its length.
+/// The same bytes as several writes, each of which begins with its length.
 private func pieces(_ bytes: [UInt8]) {
     var assembler = AddOnAssembler()
     var rest = bytes[...]

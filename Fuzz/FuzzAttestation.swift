@@ -3,8 +3,8 @@ import Signatures
 import Trust
 import Wire
 
-/// Any bytes are accepted as attestations, a bill of materials or a key, or refused; no signature
-/// is valid.
+/// Any bytes are attestations, a bill of materials or a key, or they are refused; no signature is
+/// valid.
 func fuzzAttestation(_ bytes: [UInt8]) {
     if let file = try? AttestationFile(bytes), let image = SHA256Digest(knownImage) {
         _ = try? file.statements(about: image, by: nil)
@@ -14,7 +14,7 @@ func fuzzAttestation(_ bytes: [UInt8]) {
     }
     _ = try? BillOfMaterials(bytes)
     _ = try? VerifyingKey(pem: bytes)
-    // The bytes that a signature would cover, without the envelope around them.
+    // The bytes that a signature would cover, without their envelope.
     let payload: JSONValue = .object([
         "payload": .string(Base64.text(bytes)),
         "payloadType": .string(InTotoStatement.payloadType),

@@ -1,7 +1,7 @@
 import Trust
 
-/// Any bytes are accepted as the beginning of a bundle or refused; an accepted one is written
-/// identically.
+/// Any bytes are the beginning of a bundle, or they are refused; a parsed index is written as it
+/// was.
 func fuzzBundle(_ bytes: [UInt8]) {
     guard let length = try? BundleIndex.indexLength(Array(bytes.prefix(BundleIndex.headLength))),
         bytes.count - BundleIndex.headLength >= length

@@ -1,11 +1,11 @@
 import Wire
 
-/// Reads any bytes as CBOR; a value that was read is written and read again unchanged.
+/// Reads any bytes as CBOR; a parsed value can be written and read again, and is the same.
 func fuzzCBOR(_ bytes: [UInt8]) {
     guard let value = try? CBORValue(cbor: bytes) else { return }
     let written = value.serialized
     guard let again = try? CBORValue(cbor: written) else { fatalError("it is not read back") }
-    // Compares bytes, because NaN is not equal to itself.
+    // The bytes are compared, because NaN is not equal to itself.
     precondition(again.serialized == written, "it is read back as something else")
     var open = CBORWriter()
     open.item(value, isOpen: true)

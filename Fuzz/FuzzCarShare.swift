@@ -2,10 +2,10 @@ import Domain
 import Families
 import Sessions
 
-/// Drives a running session with any bytes: each event begins with a byte that selects it.
+/// Runs a session with any bytes: each event begins with a byte that selects its kind.
 ///
-/// With any input, nothing traps, a command ends at most once, and a session without further input
-/// ends a command by its own deadlines.
+/// Nothing may trap, a command that has begun ends at most once, and a session without further
+/// events ends it by its own deadlines.
 func fuzzCarShare(_ bytes: [UInt8]) {
     var drive = Drive()
     var rest = bytes[...]
@@ -33,7 +33,7 @@ private struct Drive {
     mutating func event(_ kind: UInt8, _ bytes: [UInt8]) {
         switch kind {
         case 0: take(session.received(bytes, at: now))
-        // A well-formed message gets far into the session.
+        // A message in a valid frame gets far into the session.
         case 1:
             guard let frame = try? AddOnFrame(.messageToHost, bytes) else { return }
             take(session.received(frame.bytes, at: now))
@@ -51,8 +51,7 @@ private struct Drive {
         }
     }
 
-    /// The answers of a vehicle in a successful session, which reach deeper states than random
-    /// input.
+    /// The answers of a correct vehicle, which get deeper than random bytes do.
     private mutating func answer(_ number: UInt8) {
         let bodies: [[UInt8]] = [
             [1, 1, 0] + [UInt8](repeating: number, count: 32), [0x81, 0], [0x81, number],

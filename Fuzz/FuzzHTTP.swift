@@ -1,7 +1,7 @@
 import Domain
 import Images
 
-/// Any lines are a head; whatever its content, an accepted start is one that was requested.
+/// Any lines are a header; a start offset that is accepted is always the requested one.
 func fuzzHTTP(_ bytes: [UInt8]) {
     var head = ResponseHead()
     for line in bytes.split(separator: 0x0A, omittingEmptySubsequences: false) {

@@ -1,6 +1,7 @@
 import Wire
 
-/// Any bytes are read or refused; a value that was read is written and read again unchanged.
+/// Any bytes are read or refused; a value that was read can be written and read again, and is the
+/// same.
 func fuzzJSON(_ bytes: [UInt8]) {
     guard let value = try? JSONValue(json: bytes) else { return }
     let written = value.bytes

@@ -1,8 +1,7 @@
 import Domain
 import Families
 
-/// Reads any bytes as a message of an LR device, then as everything that arrives while requests are
-/// open.
+/// Reads any bytes as a message of an LR device, and then as messages while requests are open.
 func fuzzLRDevice(_ bytes: [UInt8]) {
     if let message = try? LRMessage(bytes) {
         precondition(message.bytes.count == bytes.count, "a message is as long as it says")
@@ -11,7 +10,7 @@ func fuzzLRDevice(_ bytes: [UInt8]) {
     converse(bytes)
 }
 
-/// Pieces of the input are the device's messages; each request ends at most once.
+/// Uses pieces of the input as the device's messages; each request ends at most once.
 private func converse(_ bytes: [UInt8]) {
     var requests = LRRequests()
     var open: Set<LRRequests.Ticket> = []

@@ -3,8 +3,10 @@ import Images
 import Protocols
 import Sessions
 
-/// Any bytes as a legacy package, as an init packet, as a bootloader's notification, and as a
-/// request to it: nothing traps, and what was read is written identically.
+/// Uses the bytes as a legacy package, as an init packet, as notifications of a bootloader, and as
+/// writes to it.
+///
+/// Nothing may trap, and a parsed packet is written as it was.
 func fuzzLegacy(_ bytes: [UInt8]) {
     if let packet = try? LegacyInitPacket(bytes) {
         precondition((try? LegacyInitPacket(packet.bytes)) == packet, "an init packet changes")
@@ -19,7 +21,7 @@ func fuzzLegacy(_ bytes: [UInt8]) {
     play(bytes)
 }
 
-/// The bytes as events of an upload, and as writes to a bootloader.
+/// Uses the bytes as events of an upload, and as writes to a bootloader.
 private func play(_ bytes: [UInt8]) {
     var machine = LegacyUpload(.application, initLength: 14, total: 400)
     var target = LegacyDFUTarget()

@@ -2,7 +2,8 @@ import Domain
 import Operations
 import Wire
 
-/// Any address is parsed or refused; a parsed address can be written and read again unchanged.
+/// Any address is parsed or refused; a parsed address can be written and parsed again, and is the
+/// same.
 func fuzzLive(_ bytes: [UInt8]) {
     let text = String(decoding: bytes, as: UTF8.self)
     if let target = try? LiveTarget(text) {
@@ -12,12 +13,12 @@ func fuzzLive(_ bytes: [UInt8]) {
             LiveTarget.escaped($0.key) + "=" + LiveTarget.escaped($0.value)
         }.joined(separator: "&")
         let written = path + (query.isEmpty ? "" : "?" + query)
-        // With three bytes for each escaped byte, it may be too long.
+        // An escaped byte takes three bytes, so the written address may be too long.
         if written.utf8.count <= LiveTarget.limit {
             precondition((try? LiveTarget(written)) == target, written)
         }
     }
-    // A form is read or refused, and a form that was read can be written and read again.
+    // A form is parsed or refused, and a parsed form can be written and parsed again.
     if let fields = try? LiveTarget.form(bytes[...]) {
         let body = fields.map { LiveTarget.escaped($0.key) + "=" + LiveTarget.escaped($0.value) }
         precondition((try? LiveTarget.form(Array(body.joined(separator: "&").utf8)[...])) == fields)
@@ -43,7 +44,7 @@ func fuzzLive(_ bytes: [UInt8]) {
     }
 }
 
-/// The value of a header is accepted completely or not at all.
+/// A credential in a header is taken whole or not at all.
 private func fuzzHeaders(_ text: String) {
     if case .token(let token) = LiveCredential(authorization: text, cookie: nil) {
         precondition(!token.isEmpty && text.hasSuffix(token))

@@ -4,8 +4,7 @@ import SourceTree
 
 /// Reads the input as a manifest whose fleet file is the same input after the first zero byte.
 ///
-/// A trap, a hang, or a plan together with an error is a finding; everything else is a valid
-/// result.
+/// A trap, a hang or a plan together with an error is a finding; everything else is right.
 func fuzzManifest(_ input: [UInt8]) {
     let manifest = Array(input.prefix { $0 != 0 })
     let fleet = Array(input.dropFirst(manifest.count + 1))
@@ -23,6 +22,6 @@ func fuzzManifest(_ input: [UInt8]) {
     else { return }
     let hasErrors = read.diagnostics.contains { $0.severity == .error }
     precondition((read.plan == nil) == hasErrors, "a plan and an error, or neither")
-    // The readable part of it is checked further, with or without errors.
+    // A draft is checked further, with or without errors.
     if let draft = read.draft { _ = JobBuilder(draft).mistakes }
 }

@@ -1,8 +1,7 @@
 import Trust
 import Wire
 
-/// Any bytes are accepted as a signature and a key of minisign or refused, and never verify each
-/// other.
+/// Any bytes are a signature or a key of minisign, or they are refused; no signature is valid.
 func fuzzMinisign(_ bytes: [UInt8]) {
     if let decoded = Base64.bytes(bytes) {
         precondition(Array(Base64.text(decoded).utf8) == bytes, "base64 has one spelling")

@@ -4,8 +4,8 @@ import Modules
 import Radio
 import SourceTree
 
-/// Reads any bytes as a profile, then uses the profile with the same bytes as records,
-/// advertisements and words of a manifest.
+/// Reads any bytes as a profile, and then uses that profile on the same bytes as records,
+/// advertisements, and words of a manifest.
 func fuzzProfile(_ bytes: [UInt8]) {
     let diagnostics = Diagnostics()
     let profile = Profile.parse(bytes, file: "fuzz.yaml", diagnostics)
@@ -44,7 +44,7 @@ private func use(_ profile: Profile, _ bytes: [UInt8]) {
     }
 }
 
-/// A value that may be written is read from the record unchanged.
+/// A value that may be written is read from the record as it was put in.
 private func put(_ value: PropertyValue, _ spec: PropertySpec) {
     var data = [UInt8](repeating: 0xA5, count: 8)
     guard (try? spec.check(value)) != nil else { return }

@@ -1,7 +1,6 @@
 import VehicleModules
 
-/// Any text is accepted as a record of an update or refused; an accepted record is read again
-/// unchanged.
+/// Any text is a record of an update or is refused; a record is read back as it was written.
 func fuzzRecord(_ bytes: [UInt8]) {
     guard let record = FirmwareUpdateRecord(String(decoding: bytes, as: UTF8.self)) else { return }
     guard let again = FirmwareUpdateRecord(record.text), again == record,

@@ -3,7 +3,7 @@ import Protocols
 import Simulation
 import Wire
 
-/// Feeds any bytes to both ends of SMP: to a client in the middle of an upload, and to a device.
+/// Gives any bytes to both ends of SMP: to a client in the middle of an upload, and to a device.
 func fuzzSMP(_ bytes: [UInt8]) {
     if let frame = SMPFrame(bytes) {
         precondition(frame.bytes.count == bytes.count)
@@ -22,7 +22,7 @@ func fuzzSMP(_ bytes: [UInt8]) {
     serve(bytes)
 }
 
-/// Reads a file whose every answer is this one, and writes a file with the same answers.
+/// Reads a file whose answers are all this one, and writes a file to a device with this answer.
 private func read(_ body: CBORValue) {
     var reading = SMPFileReading("a", limit: 1_000)
     if let piece = try? SMPFileContent(body) {
@@ -41,7 +41,7 @@ private func read(_ body: CBORValue) {
     }
 }
 
-/// Every list that a module can report must have a next step.
+/// There must be a next step for any list of a module.
 private func decide(_ list: SMPImageList) {
     let hash = list.images.last?.hash ?? [1]
     let candidate = SMPGoal.Candidate(version: FirmwareVersion(1, 0), hash: hash, size: 100)
@@ -50,7 +50,7 @@ private func decide(_ list: SMPImageList) {
     _ = SMPStep.next(goal, SMPFindings(list: list), bringing: 0)
 }
 
-/// An upload with pieces of these bytes as the answers.
+/// Runs an upload with these bytes as the answers, one piece each.
 private func upload(_ bytes: [UInt8]) {
     guard let settings = SMPSettings(frameLength: 128, window: 3) else { return }
     let file = [UInt8](repeating: 7, count: 1_000)
@@ -81,7 +81,7 @@ private func upload(_ bytes: [UInt8]) {
     fatalError("the upload does not end: \(machine.state)")
 }
 
-/// A device that receives these bytes as messages, each beginning with its length.
+/// Runs a device with these bytes as messages, each of which begins with its length.
 private func serve(_ bytes: [UInt8]) {
     let old = SMPServerFacts.Content(
         version: FirmwareVersion(1, 0),

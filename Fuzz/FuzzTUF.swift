@@ -1,7 +1,7 @@
 import Domain
 import Trust
 
-/// Any bytes are accepted as metadata of each role or refused; accepted metadata is searched and
+/// Any bytes are metadata of each role, or they are refused; parsed metadata is searched and
 /// verified.
 func fuzzTUF(_ bytes: [UInt8]) {
     if let root = try? RootMetadata(bytes) {
@@ -36,7 +36,7 @@ func fuzzTUF(_ bytes: [UInt8]) {
     }
 }
 
-/// An empty repository.
+/// A repository without documents.
 private struct Nothing: MetadataSource {
     func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         throw .notThere

@@ -8,7 +8,7 @@ func fuzzToken(_ bytes: [UInt8]) {
     judge(Array(Base64.text(bytes).utf8))
     if let reservation = try? CarShareReservation(bytes) {
         let again = try? CarShareReservation(reservation.serialized)
-        // NaN is not equal to itself, so the fields are compared one by one.
+        // NaN is not equal to itself.
         precondition(again?.permissions == reservation.permissions)
         precondition(again?.start == reservation.start && again?.end == reservation.end)
     }
@@ -22,7 +22,7 @@ private func judge(_ text: [UInt8]) {
     let faults = CarShareCredentials.faults(of: token)
     for fault in faults { precondition(!fault.description.isEmpty) }
     _ = token.faults(at: WallTime(milliseconds: 1_767_650_400_000))
-    // A token without faults can sign.
+    // A token without a fault can sign.
     guard faults.allSatisfy(\.isWarning) else { return }
     guard let credentials = try? CarShareCredentials(text: Secret(text)),
         let challenge = CarShareChallenge([UInt8](repeating: 1, count: 32))

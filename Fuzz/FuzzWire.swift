@@ -4,7 +4,7 @@ import Families
 import Protocols
 import Simulation
 
-/// Reads any bytes as every message of the update protocols, then as a session with a bootloader.
+/// Reads any bytes as every message of the update protocols, and then gives them to a bootloader.
 func fuzzWire(_ bytes: [UInt8]) {
     if let request = try? DFURequest(bytes) { precondition(request.bytes == bytes) }
     if let response = try? DFUResponse(bytes) { _ = response.bytes }
@@ -22,7 +22,7 @@ func fuzzWire(_ bytes: [UInt8]) {
     drive(bytes)
 }
 
-/// The pieces of a session: each begins with its length and a flag for the control point.
+/// Runs a session in pieces: each begins with its length and a flag for the control point.
 private func drive(_ bytes: [UInt8]) {
     var target = SecureDFUTarget(
         memory: VolatileMemory(capacity: 16_384),
