@@ -93,7 +93,7 @@ import Workbench
     }
 
     @Test(arguments: [
-        (["--prefix", "usr"], 64, "no absolute path"), (["--prefix"], 64, "needs a value"),
+        (["--prefix", "usr"], 64, "not an absolute path"), (["--prefix"], 64, "needs a value"),
         (["--program", "/nowhere/yardmaster"], 66, "there is no program"),
     ])
     func `what cannot be done says why`(line: [String], status: Int32, words: String) throws {
