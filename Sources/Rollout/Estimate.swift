@@ -1,9 +1,9 @@
 package import Domain
 package import Journal
 
-/// Says beforehand how long updates take, from what earlier ones took.
+/// Estimates how long updates will take, from the times of earlier ones.
 package struct Estimate: Sendable {
-    /// What an estimate rests on, the best first.
+    /// What an estimate is based on, the best first.
     package enum Ground: String, Sendable, Comparable, CaseIterable {
         case vehicle, model, assumed
 
@@ -12,7 +12,8 @@ package struct Estimate: Sendable {
         }
     }
 
-    /// Bytes a second where nothing was measured: a link of 30 ms, and flash that is erased.
+    /// Bytes per second when nothing was measured: a connection interval of 30 ms, and flash that
+    /// has to be erased.
     private static let assumedRate = 16_000.0
     /// Searching, connecting, authenticating, reading.
     private static let overhead = Duration.seconds(8)
@@ -31,7 +32,7 @@ package struct Estimate: Sendable {
         var sums: [String: (bytes: Double, seconds: Double)] = [:]
         for measure in measures where measure.bytes > .zero {
             let net = Self.seconds(measure.airtime - fixed)
-            // Faster than any link: the settle times of then were longer than those of now.
+            // No link is faster: the settle times may have been shorter then than they are now.
             let seconds = max(net, Double(measure.bytes.bytes) / 200_000)
             byVehicle[measure.vehicle] = Double(measure.bytes.bytes) / seconds
             sums[measure.model, default: (0, 0)].bytes += Double(measure.bytes.bytes)
@@ -41,7 +42,7 @@ package struct Estimate: Sendable {
         byModel = sums.mapValues { $0.bytes / $0.seconds }
     }
 
-    /// Time of an adapter for sending so many bytes to a vehicle and seeing it settle.
+    /// How long an adapter is used to send `bytes` to a vehicle and to watch it settle.
     package func airtime(
         _ vehicle: VehicleID,
         model: String,
@@ -61,7 +62,8 @@ package struct Estimate: Sendable {
     /// From the first link to the verdict.
     package func duration(ofAirtime airtime: Duration) -> Duration { airtime + Self.restarts }
 
-    /// How long these take together on so many links: no less than the longest alone.
+    /// How long these updates take together on `links` links: at least as long as the longest
+    /// alone.
     package func makespan(ofAirtimes airtimes: [Duration], links: Int) -> Duration {
         let sum = airtimes.reduce(Duration.zero, +)
         let longest = airtimes.max().map { duration(ofAirtime: $0) } ?? .zero

@@ -2,10 +2,10 @@ import Domain
 
 /// Waiting without holding an adapter.
 extension Execution {
-    /// How long a wait may be before it is asked whether the run goes on.
+    /// The longest sleep between two checks for a stop request.
     private static let patience = Duration.seconds(2)
 
-    /// Gives the adapter back until a moment and then waits for a turn; no link may be open.
+    /// Gives the adapter back until `moment` and then waits for a turn; no link may be open.
     func rest(
         until moment: Moment,
         _ need: AirtimeNeed,
@@ -23,7 +23,7 @@ extension Execution {
         if depot.stop.isRequested { throw .stopped }
     }
 
-    /// The same between two attempts; false when the run was stopped meanwhile.
+    /// Rests between two attempts; false when the run was stopped meanwhile.
     func rested(
         _ pause: Duration,
         _ need: AirtimeNeed,
@@ -35,7 +35,7 @@ extension Execution {
         } catch { return false }
     }
 
-    /// Lets others have a turn; returns at once when nobody waits.
+    /// Lets others have a turn; returns immediately when nobody waits.
     func giveWay(_ need: AirtimeNeed) async throws(Halt) {
         try await rest(until: time.now, need, for: "the adapter")
     }

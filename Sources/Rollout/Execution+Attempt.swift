@@ -11,7 +11,7 @@ extension Execution {
     func attempt() async throws(Halt) {
         if depot.stop.isRequested { throw .stopped }
         var halt = await steps()
-        // It may have the secret that an earlier run was giving it.
+        // The module may already have the new secret of a change that an earlier run began.
         if isRefused, try await takesUpSecret() { halt = await steps() }
         if let halt { throw halt }
     }
@@ -27,21 +27,23 @@ extension Execution {
         if let debt { try await pay(debt) }
         try await doOwed()
         guard case .steps = aim else { return }
-        // A module that is to be updated is looked for first: it may wait in its bootloader.
+        // The search for a module with an update comes first: it may wait in its bootloader.
         let sighting = job.hasUpdates && link.application == nil ? try await search() : nil
         if let sighting, sighting.role == .bootloader {
-            // Nobody knows of it: it is brought out of there first, and then the steps are done.
+            // No record explains why: the module is brought back first, and then the steps are
+            // done.
             try await leaveBootloader(sighting)
         } else if let sighting {
             record.inBootloader = false
-            // Opened by the first step that needs it: what is required may stand against it.
+            // The first step that needs a link opens it: a precondition may end the execution
+            // before.
             heard = sighting
         }
         for (index, step) in job.steps.enumerated() {
             try await yield()
             try await perform(step, index)
         }
-        // A job without an update still says what its module runs, when it was spoken to.
+        // A job without an update also reports what its module runs, if a link was opened.
         if !hasLooked, link.application != nil, driver.tellsVersions {
             _ = try await look(at: UpdateOrder(serial: job.serial, parts: []))
         }
@@ -66,9 +68,9 @@ extension Execution {
         )
     }
 
-    // MARK: What it is
+    // MARK: Inspection
 
-    /// What the module is and runs; tells anyone who watches.
+    /// Reads the module's hardware and versions, and reports them as an event.
     func look(at order: UpdateOrder) async throws(Halt) -> Inspection {
         try await enter(.inspecting)
         let application = try await present()

@@ -4,9 +4,10 @@ import Modules
 import Reports
 import Sessions
 
-/// What was begun on the module before: nothing else is done with it until that is settled.
+/// Settling an update that was begun on the module earlier: nothing else is done with the module
+/// before that.
 extension Execution {
-    /// Brings the module to rest, with the image that it was begun with where that is to be had.
+    /// Settles the module, with the image of the update that was begun if it is available.
     func pay(_ debt: Debt) async throws(Halt) {
         let own = job.update(of: debt.image)
         let sighting = try await search()
@@ -17,7 +18,8 @@ extension Execution {
             return try await settle(debt, by: update, at: 0, isOurs: false, from: sighting)
         }
         if sighting.role == .application {
-            // Without the image nothing can be sent, but it can be watched until it is at rest.
+            // Without the image nothing can be sent, but the module can be watched until it
+            // settles.
             self.debt?.stage = UpdateMemory.Stage.settling.rawValue
             return try await settle(
                 debt,
@@ -51,7 +53,8 @@ extension Execution {
             let ending = try await run.ending()
             switch ending {
             case .alreadyCurrent, .passed, .rejected:
-                // It decided so by one look, which proves nothing: now it is watched to its rest.
+                // This was decided by one read, which proves nothing: now the module is watched
+                // until it has settled.
                 guard self.debt?.stage != UpdateMemory.Stage.settling.rawValue else {
                     return try conclude(ending, update)
                 }
@@ -72,7 +75,7 @@ extension Execution {
         }
     }
 
-    /// What became of another rollout's update: its verdict is not ours.
+    /// Reports how another rollout's update ended: it gives this execution no verdict.
     private func tell(_ ending: UpdateEnding, of debt: Debt) {
         let fate =
             switch ending {
@@ -103,7 +106,7 @@ extension VehicleJob {
 }
 
 extension Debt {
-    /// An update that sends nothing and only watches what the module comes to rest with.
+    /// An update that sends nothing: it only watches which version the module settles with.
     fileprivate func watch(by driver: any UpdateDriver) -> UpdateJob {
         UpdateJob(
             name: name,

@@ -8,8 +8,8 @@ import Sessions
 
 /// Reaching the module: what an execution adds to the owner of its link.
 ///
-/// It gives the adapter back between two searches, notes in the journal what it heard, and waits for
-/// other programs.
+/// It gives the adapter back between two searches, records in the journal that the module was seen
+/// and where its bootloader will be, and waits for other programs.
 extension Execution {
     /// Searches as often as the rules allow before the module counts as unreachable.
     func search() async throws(Halt) -> ModuleSighting {
@@ -18,7 +18,7 @@ extension Execution {
             try await enter(.seeking, deadline: ("search", rules.seekTimeout))
             let deadline = time.now.advanced(by: rules.seekTimeout)
             if let sighting = try await seek(before: deadline) { return sighting }
-            // Who is out of reach does not hold the line.
+            // A vehicle out of reach does not keep others from the adapter.
             try await giveWay(.search)
         }
         let total = rules.seekTimeout * rules.seekAttempts
@@ -42,7 +42,7 @@ extension Execution {
         do throws(Halt) {
             try await enter(.authenticating)
         } catch {
-            // Nobody else knows of the link: left open, it would keep the module from being heard.
+            // Nothing else would close this link: while it is open, the module does not advertise.
             await link.close()
             throw error
         }
@@ -51,7 +51,7 @@ extension Execution {
         } catch {
             let halt = halt(after: error, "while authenticating")
             guard case .verdict = halt else { throw halt }
-            // Another one may bear the same serial: its secret is what tells them apart.
+            // Another module may have the same serial: only the secret distinguishes them.
             let look = time.now.advanced(by: VehicleLink.lookForOthers)
             guard let other = try await seek(before: look), other.role == .application else {
                 throw halt
@@ -60,7 +60,7 @@ extension Execution {
         }
     }
 
-    /// The link to the application, made again when an update has ended the last one.
+    /// The open application; connects again when an update has closed the last link.
     func present() async throws(Halt) -> any ModuleApplication {
         if let application = link.application { return application }
         let sighting = try await sighted()
@@ -75,7 +75,7 @@ extension Execution {
         return application
     }
 
-    /// The module as it was heard a moment ago, or else is heard now.
+    /// The last sighting of the module; searches for it when there is none.
     private func sighted() async throws(Halt) -> ModuleSighting {
         if let heard { return heard }
         let sighting = try await search()
@@ -83,13 +83,13 @@ extension Execution {
         return sighting
     }
 
-    /// How strong the module was heard last, in dBm.
+    /// The signal strength of the last sighting, in dBm.
     func heardSignal() async throws(Halt) -> Int {
         if link.isOpen, let lastSignal { return lastSignal }
         return try await sighted().signal
     }
 
-    /// Hears the module in whichever role it is, within one search.
+    /// Searches once for the module, in either role; nil when it was not heard.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
         let stop = depot.stop
         let sighting: ModuleSighting?
@@ -111,7 +111,7 @@ extension Execution {
         return sighting
     }
 
-    /// A module that another program is connected to is waited for, with the adapter free.
+    /// Connects; while another program is connected to the module, waits with the adapter free.
     func connect(to sighting: ModuleSighting) async throws(RadioError) {
         let patience = time.now.advanced(by: depot.rules.heldPatience)
         while true {
@@ -142,20 +142,20 @@ extension Execution {
         debt?.bootloaderPlace = record.bootloaderPlace
     }
 
-    /// Ends our side of the link, whichever it is.
+    /// Closes the link, whichever is open.
     func hangUp() async {
         await link.close()
         heard = nil
     }
 
-    /// From now on the module is opened by another secret.
+    /// Opens the module with another secret from now on.
     func opens(by opener: ModuleOpener, of profile: Profile) {
         driver = opener.driver(profile)
         isRefused = false
         link.trustAgain()
     }
 
-    /// A module that refuses our secret twice is not asked a third time.
+    /// The failure of a refusal: a module that refuses our secret twice is not tried a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {
         guard link.suspects(error) == .wrongKey else { return Halt(error, doing) }
         isRefused = true

@@ -1,10 +1,11 @@
 package import Domain
 package import Radio
 
-/// An adapter by which a module is touched only while the right to it lasts.
+/// An adapter that touches a module only while the right to that module lasts.
 ///
-/// A process that was stopped past its right goes on in the middle of an exchange. What it was about
-/// to say is not said: each use asks first, by the run's own clock, and then throws `cancelled`.
+/// A process that was suspended until after the end of its right resumes in the middle of an
+/// exchange. It must not send what it was about to send: each use checks the right first, by the
+/// run's own clock, and throws `cancelled` when the right is over.
 package struct FencedCentral: Central {
     private let central: any Central
     private let fence: LeaseFence
@@ -20,7 +21,7 @@ package struct FencedCentral: Central {
         _ filter: ScanFilter,
         _ body: (any Scan) async throws(RadioError) -> R
     ) async throws(RadioError) -> R {
-        // Who listens touches nobody.
+        // Scanning touches no module.
         try await central.withScan(filter, body)
     }
 
@@ -96,7 +97,7 @@ private final class FencedLink: Link {
     func disconnect() async { await link.disconnect() }
 }
 
-/// An adapter on which a vehicle's device is answered only while the right to it lasts.
+/// An adapter that answers a vehicle's device only while the right to that device lasts.
 struct FencedPeripheral: Peripheral {
     let peripheral: any Peripheral
     let fence: LeaseFence

@@ -9,20 +9,20 @@ enum Halt: Error {
     case verdict(Outcome, FailureClass?, String)
     /// The attempt failed; its class says whether another one makes sense.
     case failure(FailureClass, String)
-    /// The host's radio is not there: not the vehicle's fault.
+    /// The host's radio is not available: not the vehicle's fault.
     case host(RadioError)
-    /// Somebody else whom the host needs does not answer: not the vehicle's fault either.
+    /// A service that the host needs does not answer: not the vehicle's fault either.
     case elsewhere(String)
     /// The run is to end, and this is a safe point.
     case stopped
-    /// What was owed to the vehicle is paid, and nothing else is to be done.
+    /// Everything that was owed to the vehicle is done, and there is nothing else to do.
     case paid
-    /// The journal cannot be written: nothing may be done any more.
+    /// The journal cannot be written: no further act is allowed.
     case journal(JournalError)
 }
 
 extension Halt {
-    /// Whether it holds also when the right to the module ends just then.
+    /// Whether it stays valid when the right to the module ends at the same moment.
     var isFinal: Bool {
         switch self {
         case .verdict, .paid, .journal: true
@@ -30,7 +30,7 @@ extension Halt {
         }
     }
 
-    /// Something of this host's, and not of the vehicle's.
+    /// Whether the cause is this host and not the vehicle.
     var isHosts: Bool {
         switch self {
         case .host, .elsewhere: true
@@ -47,7 +47,7 @@ extension Halt {
         }
     }
 
-    /// What is waited for.
+    /// What the execution waits for.
     var hostPurpose: String {
         if case .elsewhere = self { return "its token to be handed out" }
         return "the host's radio to come back"

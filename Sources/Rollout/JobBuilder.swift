@@ -16,8 +16,8 @@ package struct JobBuilder: Sendable {
         steps = StepBuilder(profiles)
     }
 
-    /// What makes no sense on the vehicles that it is meant for: unknown properties, values that
-    /// cannot be, commands for vehicles that take none.
+    /// Mistakes of the plan that only show with the vehicles' profiles: unknown properties,
+    /// impossible values, commands for vehicles that take none.
     package var mistakes: [Diagnostic] {
         struct Seen: Hashable {
             let place: Place
@@ -26,7 +26,7 @@ package struct JobBuilder: Sendable {
         var list: [Diagnostic] = []
         var seen: Set<Seen> = []
         func note(_ place: Place, _ mistake: StepMistake) {
-            // What is wrong for one vehicle is wrong for hundreds: it is said once.
+            // The same mistake may concern hundreds of vehicles: it is reported once.
             guard seen.insert(Seen(place: place, hint: mistake.hint)).inserted else { return }
             list.append(Diagnostic(.error, place, mistake.message, hint: mistake.hint))
         }
@@ -54,13 +54,13 @@ package struct JobBuilder: Sendable {
         return list.inOrder(main: plan.place.file)
     }
 
-    /// What is wrong with a serial that no module of the profile can have.
+    /// The mistake in a serial that no module of the profile can have; nil when it is possible.
     private static func mistake(in serial: Serial, of profile: Profile) -> StepMistake? {
         guard let form = profile.advertisement, !form.canBe(serial),
             let digits = form.serialDigits
         else { return nil }
         let count = serial.text.utf8.count
-        // The digits are not repeated: a long run of them may be a key in the wrong column.
+        // A serial that is too long is not shown: it may be a key in the wrong column.
         let shown = count > digits ? "" : " \(quoted(serial.text))"
         return StepMistake(
             "the serial\(shown) is not one of the profile \(profile.family.rawValue)/"
@@ -69,7 +69,7 @@ package struct JobBuilder: Sendable {
         )
     }
 
-    /// How patient the plan wants a run to be.
+    /// The plan's limits and times for a run; nil when they allow no update to settle.
     package var rules: RolloutRules? {
         let settle = SettleRules(
             quiet: plan.settle.quiet,
@@ -90,7 +90,7 @@ package struct JobBuilder: Sendable {
         }
     }
 
-    /// The jobs, given every image of the plan by name and what opens every vehicle.
+    /// The jobs; `images` has every image of the plan by name, `access` what opens each vehicle.
     package func jobs(
         images: [String: [FirmwarePart]],
         access: [VehicleID: VehicleAccess]
@@ -115,7 +115,7 @@ package struct JobBuilder: Sendable {
 
     // MARK: Times
 
-    /// The profile's, but for those that the manifest wants otherwise than usual.
+    /// The profile's times, except those that the manifest changes from their usual values.
     private func times(of profile: Profile) -> ProfileTimes {
         var times = profile.times
         let usual = SettleSettings.usual
@@ -150,13 +150,13 @@ package struct JobBuilder: Sendable {
         )
     }
 
-    /// What is done about the bond of a vehicle's module.
+    /// How the program pairs with a vehicle's module, and whether it may renew the bond.
     package static func bond(
         of vehicle: PlannedVehicle,
         _ profile: Profile,
         _ passkey: Passkey?
     ) -> BondPolicy {
-        // A passkey that is given is always used.
+        // A vehicle with a passkey uses it, unless it names another kind of pairing.
         let kind = vehicle.bond.pairing ?? (passkey == nil ? profile.pairing : .passkey)
         let pairing: Pairing =
             switch kind {
@@ -167,7 +167,7 @@ package struct JobBuilder: Sendable {
         return BondPolicy(pairing, mayRenew: vehicle.bond.mayRenew)
     }
 
-    /// A step that is written as orders are, ready to be done on a vehicle of the plan.
+    /// Parses a step in the syntax of orders, ready to be done on a vehicle of the plan.
     package func step(_ text: String, for vehicle: VehicleID) -> JobStep? {
         guard let planned = plan.vehicles.first(where: { $0.id == vehicle }),
             let steps = OrderText.steps(text, images: [], Diagnostics()), steps.count == 1

@@ -1,11 +1,11 @@
 package import Domain
 import Sessions
 
-/// What the operator's own program is asked about a vehicle that runs its new image on trial.
+/// A question to the operator's own program about a vehicle that runs its new image on trial.
 package struct Judgement: Sendable, Equatable {
     package enum Verdict: Sendable, Equatable {
         case well
-        /// Not yet, and why: it is asked again until the time is over.
+        /// Not yet, and the reason: the program is asked again until the time is over.
         case notYet(String)
         case unwell(String)
     }
@@ -14,7 +14,7 @@ package struct Judgement: Sendable, Equatable {
     package let program: [String]
     package let vehicle: VehicleID
     package let serial: Serial
-    /// The image's name in the manifest, and what it is.
+    /// The image's name in the manifest; its version follows.
     package let image: String
     package let version: FirmwareVersion
     package let adapter: String

@@ -1,15 +1,15 @@
 import Synchronization
 
-/// What stands between an execution and a module whose right may end under it.
+/// Keeps an execution from touching a module after the right to that module has ended.
 ///
-/// Asked at every turn of every loop, by the run's own clock: it holds also where nobody had the time
-/// to say so, as after a stop of the whole process.
+/// Every turn of every loop checks it, by the run's own clock. So it also works when nothing had
+/// the time to report the end of the right, for instance after the whole process was suspended.
 package final class LeaseFence: Sendable {
     private enum State {
         case whole
         case awaited(CheckedContinuation<Void, Never>)
         case cut
-        /// The work has ended, by itself or with the run.
+        /// The work has ended, on its own or with the run.
         case over
     }
 
@@ -17,7 +17,8 @@ package final class LeaseFence: Sendable {
     private let hasEnded: @Sendable () -> Bool
     private let state = Mutex(State.whole)
 
-    /// `mustEnd` says whether the work is to end at its next safe point, and `hasEnded` whether the right is over.
+    /// `mustEnd` returns whether the work is to end at its next safe point, and `hasEnded` whether
+    /// the right is over.
     package init(
         mustEnd: @escaping @Sendable () -> Bool,
         hasEnded: @escaping @Sendable () -> Bool
@@ -29,15 +30,15 @@ package final class LeaseFence: Sendable {
     /// Whether the right is about to end, or is over.
     package var isClosing: Bool { isCut || mustEnd() }
 
-    /// Whether the right is over: not one more word goes to the module.
+    /// Whether the right is over: nothing more may be sent to the module.
     package var isOver: Bool { isCut || hasEnded() }
 
     private var isCut: Bool { state.withLock { if case .cut = $0 { true } else { false } } }
 
-    /// Ends the work where it stands: its link is closed, and no other one is opened.
+    /// Ends the work immediately: its link is closed, and no other one is opened.
     package func cut() { leave(for: .cut) }
 
-    /// Carries work out, and cancels it when it is cut.
+    /// Performs the work, and cancels it when the fence is cut.
     package func guarding(_ work: @escaping @Sendable () async -> Void) async {
         await withDiscardingTaskGroup { group in
             group.addTask { [self] in

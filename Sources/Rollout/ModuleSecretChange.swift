@@ -4,7 +4,7 @@ package import Journal
 package import Modules
 package import Radio
 
-/// A vehicle's module whose secret can be changed, and who keeps it.
+/// What is needed to change the secret of a vehicle's module: its keeper and the module's profile.
 package struct ModuleSecretChange: Sendable {
     package let keeper: any SecretKeeper
     package let profile: Profile
@@ -15,13 +15,14 @@ package struct ModuleSecretChange: Sendable {
     }
 }
 
-/// Keeps what opens a vehicle's module, so that whatever it could have for a secret is known.
+/// Stores the secrets of a vehicle's module, so that every secret that the module could have is
+/// known.
 package protocol SecretKeeper: Sendable {
-    /// Whether a change was begun of which nobody knows how it ended.
+    /// Whether a change was begun whose result is unknown.
     func hasOpenChange(_ journal: Journal) async -> Bool
 
-    /// Gives the module a secret that it never had, or brings a change to its end that was begun; what it is
-    /// opened with from then on.
+    /// Gives the module a secret that it never had, or completes a change that was begun; returns
+    /// what opens the module from then on.
     func change(
         _ module: ModuleInHand,
         isNew: Bool,
@@ -29,7 +30,7 @@ package protocol SecretKeeper: Sendable {
     ) async throws(SecretChangeFault) -> ModuleOpener
 }
 
-/// A module whose secret is being changed, and what that takes.
+/// A module whose secret is being changed, and everything that the change needs.
 package struct ModuleInHand: Sendable {
     package let vehicle: VehicleID
     package let serial: Serial
@@ -37,16 +38,17 @@ package struct ModuleInHand: Sendable {
     package let bond: BondPolicy
     package let central: any Central
     package let time: any Timekeeper
-    /// How long it is looked for.
+    /// How long to search for it.
     package let search: Duration
-    /// Numbers that nobody can foresee.
+    /// Unpredictable random numbers.
     package let chance: @Sendable () -> UInt64
     package let isStopped: @Sendable () -> Bool
 }
 
-/// Why a module has not got another secret, as far as is known; what it could have is kept.
+/// Why a module's secret was not changed, as far as is known; every secret that it could have is
+/// kept.
 package struct SecretChangeFault: Error, Sendable, Equatable {
-    /// Nil when it is not the module's fault but that of our files.
+    /// Nil when the cause is not the module but our files.
     package let failure: FailureClass?
     package let sentence: String
 

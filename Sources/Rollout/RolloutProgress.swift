@@ -3,7 +3,7 @@ import Journal
 import Reports
 import Synchronization
 
-/// What the journal knew when the run began, and what this run has added.
+/// The state of a rollout: the journal's records when the run began, and what this run has added.
 final class RolloutProgress: Sendable {
     private struct State {
         /// Nil for a run that keeps no record of the rollout.
@@ -12,9 +12,10 @@ final class RolloutProgress: Sendable {
         var outcomes: [Outcome?]
         /// Vehicles that this run has given a verdict.
         var ended: Set<Int> = []
-        /// The rollout is paused or aborted, or was since this run began: that is set once.
+        /// Whether the rollout is or was held since this run began: the run sets a hold only once.
         var isHeld = false
-        /// What is said in the end of those that are in quarantine and owe something.
+        /// The closings of vehicles that are in quarantine and owe something, for the end of the
+        /// run.
         var quarantined: [Int: Closing] = [:]
     }
 
@@ -22,13 +23,13 @@ final class RolloutProgress: Sendable {
     private let isPartial: Bool
     /// The executions, by index of the job; empty when nothing may be begun.
     let executions: [ExecutionRecord]
-    /// Modules that something was begun on, by index of the job.
+    /// Vehicles with an unsettled update or with owed steps, by index of the job.
     let indebted: Set<Int>
-    /// Vehicles of which nobody knows what was done.
+    /// Vehicles with a step in doubt, by index of the job.
     let doubtful: Set<Int>
-    /// Whether this run goes on with what an earlier one began.
+    /// Whether this run continues what an earlier one began.
     let isContinued: Bool
-    /// Why nothing may be begun at all.
+    /// Why nothing may be begun; nil when vehicles may be begun.
     let refusal: RunEnding?
     private let state: Mutex<State>
 
@@ -59,7 +60,7 @@ final class RolloutProgress: Sendable {
 
     // MARK: Beginning
 
-    /// Begins the rollout or goes on with it, as the journal and the schedule say.
+    /// Begins the rollout or continues it, according to the journal and the schedule.
     static func open(
         _ jobs: [VehicleJob],
         in depot: Depot,
@@ -85,7 +86,8 @@ final class RolloutProgress: Sendable {
         )
         let doubtful = Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) })
         var begins = Self.begins(schedule, kept)
-        // One that was aborted before its first run had begun it is as good as begun by its plan.
+        // A rollout that was aborted before its first run had begun it counts as begun with that
+        // run's plan.
         if begins, !schedule.again, kept == nil, hold?.kind == .aborted {
             let earlier = try await depot.journal.runs(rollout: depot.rollout, limit: 2)
                 .first { $0.number < depot.run }
@@ -98,7 +100,7 @@ final class RolloutProgress: Sendable {
             case .aborted, nil: nil
             }
         if let refusal {
-            // Nothing is begun; what was begun before has its execution.
+            // Nothing is begun; vehicles that were begun before have their executions.
             let all = jobs.indices.map { index in
                 earlier[index]
                     ?? ExecutionRecord(
@@ -130,7 +132,8 @@ final class RolloutProgress: Sendable {
                 at: depot.time.wallTime
             )
         }
-        // What is gone on with, by index; the others get a number of their own.
+        // The executions that are continued, by index; the other vehicles get new ones with new
+        // numbers.
         var executions = earlier.map { record -> ExecutionRecord? in
             guard let record else { return nil }
             if schedule.plan == nil { return record.end == nil ? record : nil }
@@ -170,17 +173,17 @@ final class RolloutProgress: Sendable {
         )
     }
 
-    /// Whether a run of this schedule begins the rollout, given what is kept of it.
+    /// Whether a run of this schedule begins the rollout, given its record in the journal.
     private static func begins(
         _ schedule: Schedule,
         _ kept: RolloutRecord?
     ) -> Bool {
-        // A part of the vehicles alone does not begin a rollout.
+        // A run over only a part of the vehicles does not begin a rollout.
         guard let plan = schedule.plan, !schedule.isPartial else { return false }
         return schedule.again || kept?.plan != plan
     }
 
-    /// Where a vehicle comes among the others.
+    /// When the vehicle gets its turn, compared with the others.
     func precedence(of index: Int) -> Dispatch.Precedence {
         guard !indebted.contains(index) else { return .now }
         switch executions[index].end?.outcome {
@@ -190,7 +193,7 @@ final class RolloutProgress: Sendable {
         }
     }
 
-    /// The execution as the journal has it by now.
+    /// The execution's current record in the journal.
     func execution(of index: Int) async throws(JournalError) -> ExecutionRecord {
         let known = executions[index]
         return try await depot.journal.execution(known.number) ?? known
@@ -243,7 +246,7 @@ final class RolloutProgress: Sendable {
     func end(_ ending: RunEnding) async throws(JournalError) {
         guard let record = rollout else { return }
         guard !isPartial else {
-            // A part that was done once more leaves what is finished so.
+            // A partial run leaves a finished rollout finished when all vehicles have ended again.
             guard ending == .complete, record.state == .finished else { return }
             let all = try await depot.journal.executions(
                 rollout: depot.rollout,
@@ -261,8 +264,10 @@ final class RolloutProgress: Sendable {
     /// Somebody else has paused or aborted the rollout.
     func isHeld() { state.withLock { $0.isHeld = true } }
 
-    /// What a gate or a wave sets that ends the run so; nil when it is set already, for one that a
-    /// person takes back while the run drains is not set again.
+    /// The hold that a gate or a wave sets when it ends the run in this way.
+    ///
+    /// Nil when one was set before: a hold that a person lifts while the run drains is not set
+    /// again.
     func hold(_ ending: RunEnding) -> Hold? {
         let found: (kind: Hold.Kind, why: String)? =
             switch ending {
@@ -286,7 +291,7 @@ final class RolloutProgress: Sendable {
         )
     }
 
-    /// Nothing is begun any more: a wave that stops the rollout is in force from here on.
+    /// Writes the hold of a wave that stops the rollout: from here on nothing more is begun.
     func drains(_ ending: RunEnding) async throws(JournalError) {
         guard let hold = hold(ending) else { return }
         try await depot.journal.set(hold, isAtWork: true)
@@ -298,7 +303,7 @@ final class RolloutProgress: Sendable {
         try await depot.journal.save(rollout)
     }
 
-    /// Where each vehicle stands by now, as the journal says it.
+    /// The current standing of each vehicle, from the journal.
     func standings(of jobs: [VehicleJob]) async throws(JournalError) -> [Standing] {
         var records: [Int: ExecutionRecord] = [:]
         let known = try await depot.journal.executions(
@@ -328,7 +333,7 @@ final class RolloutProgress: Sendable {
 }
 
 extension Inhibit {
-    /// What a vehicle that is left alone is told to have.
+    /// The sentence for people about a vehicle that is inhibited.
     package var sentence: String {
         let whom = vehicle == nil ? "the depot is inhibited" : "inhibited"
         let until = expires.map { " until \($0)" } ?? ""

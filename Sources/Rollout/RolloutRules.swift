@@ -2,12 +2,12 @@ import Domain
 package import Sessions
 import Synchronization
 
-/// How patient a rollout is.
+/// The retries, waiting times and limits of a rollout.
 package struct RolloutRules: Sendable {
-    /// Attempts after the first that a failure of a class may cost.
+    /// Further attempts that failures of a class allow.
     package var transientRetries = 4
     package var deviceRetries = 1
-    /// The pause before the second attempt; doubles from one to the next up to the longest.
+    /// The pause before the second attempt; it doubles for each further one, up to the longest.
     package var retryPause = Duration.seconds(1)
     package var longestRetryPause = Duration.seconds(30)
     /// Further attempts of all vehicles of a run together.
@@ -16,23 +16,23 @@ package struct RolloutRules: Sendable {
     package var seekTimeout: Duration = .seconds(30)
     package var seekAttempts = 4
     package var connectTimeout: Duration = .seconds(20)
-    /// How long a GO device may take to come, shake hands and carry a command out.
+    /// How long a GO device may take to connect, complete the handshake and carry out a command.
     package var commandTimeout: Duration = .seconds(120)
-    /// How long a module may take from one role to the other.
+    /// How long a module may take to change from one role to the other.
     package var roleChangeTimeout: Duration = .seconds(60)
-    /// Broken transfers in a row without a byte more in the module.
+    /// Broken transfers in a row, without a further byte in the module, that end an update.
     package var fruitlessTransfers = 3
     /// How long a run waits for the host's radio to come back.
     package var hostPatience: Duration = .seconds(120)
-    /// How long the host's radio must have worked to be waited for as long again.
+    /// How long the host's radio must have worked before a run waits the full time for it again.
     package var hostRecovery: Duration = .seconds(60)
-    /// How long a module is waited for that another program is connected to.
+    /// How long to wait for a module that another program is connected to.
     package var heldPatience: Duration = .seconds(120)
     package var settle: SettleRules
 
     package init(settle: SettleRules) { self.settle = settle }
 
-    /// The same for the states of an update.
+    /// The same limits in the form that an update session uses.
     var limits: UpdateLimits {
         var limits = UpdateLimits(settle: settle)
         limits.seek = seekTimeout
@@ -43,7 +43,7 @@ package struct RolloutRules: Sendable {
         return limits
     }
 
-    /// Attempts that a failure of this class may still be followed by.
+    /// How many further attempts a failure of this class allows.
     func retries(after failure: FailureClass) -> Int {
         switch failure {
         case .transient: transientRetries
@@ -54,7 +54,7 @@ package struct RolloutRules: Sendable {
         }
     }
 
-    /// The pause after so many attempts.
+    /// The pause after `attempt` attempts.
     func pause(beforeAttempt attempt: Int) -> Duration {
         min(longestRetryPause, retryPause * (1 << min(max(attempt - 1, 0), 20)))
     }

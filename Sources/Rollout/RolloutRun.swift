@@ -4,7 +4,7 @@ import Modules
 package import Radio
 package import Reports
 
-/// How a run went through its vehicles.
+/// The result of a run: what became of its vehicles, why it ended, how its adapters were used.
 package struct RunResult: Sendable, Equatable {
     package var vehicles = VehicleCounts()
     package var ending = RunEnding.complete
@@ -14,7 +14,7 @@ package struct RunResult: Sendable, Equatable {
     package init() {}
 
     package var counts: [Outcome: Int] { vehicles.outcomes }
-    /// Vehicles without a verdict: the run ended before.
+    /// Vehicles without a verdict: the run ended before they had one.
     package var unfinished: Int { vehicles.unfinished }
 }
 
@@ -41,7 +41,7 @@ package struct RolloutRun: Sendable {
         self.schedule = schedule
     }
 
-    /// All vehicles at once, on the depot's one adapter.
+    /// All vehicles in one wave, on the depot's one adapter.
     package init(_ jobs: [VehicleJob], in depot: Depot) {
         self.init(
             jobs,

@@ -3,22 +3,23 @@ package import Journal
 package import Manifest
 package import Wire
 
-/// By which plan a run works, and whether it begins its rollout again: what is decided before the
-/// run itself, from the manifest as it is now and what the journal has.
+/// Decides which plan a run uses, and whether it begins its rollout again.
+///
+/// Both are decided before the run, from the current manifest and the journal.
 package struct RolloutStart: Sendable {
-    /// The clock says a day before that of the last beginning.
+    /// The clock shows an earlier day than that of the last beginning.
     package struct ClockBehind: Error, Sendable, Equatable {
         package let now: WallTime
         package let begun: WallTime
     }
 
-    /// As the files have it now.
+    /// The plan of the files as they are now.
     private let plan: FrozenPlan
     /// Whether all of its vehicles are in the run.
     private let isWhole: Bool
-    /// Of the window.
+    /// The time zone of the window.
     private let zone: Zone
-    /// Whether it is to be begun again.
+    /// Whether a person wants the rollout to be begun again.
     private let again: Bool
 
     package init(_ plan: FrozenPlan, isWhole: Bool, zone: Zone, again: Bool = false) {
@@ -28,29 +29,29 @@ package struct RolloutStart: Sendable {
         self.again = again
     }
 
-    /// Whether the run goes on with the plan that the rollout was begun with, which is another one.
+    /// Whether the run continues with the rollout's own plan, which differs from the current one.
     ///
-    /// `begun` is when that was.
+    /// `begun` is the time when the rollout was begun with that plan.
     package func goesOn(
         with record: RolloutRecord?,
         begun: WallTime?,
         at now: WallTime
     ) throws(ClockBehind) -> Bool {
         guard let record, record.plan != plan.digest else { return false }
-        // To begin one again that is paused is refused, and what stands is told of it.
+        // A paused rollout cannot be begun again: the refusal names the vehicles of its own plan.
         if again { return record.hold?.kind == .paused }
-        // What is over is begun by the plan as it is now.
+        // A rollout that is over is begun with the current plan.
         if record.hold?.kind == .aborted || (record.hold == nil && record.state == .finished) {
             return false
         }
-        // So is what begins with each day, finished or not.
+        // So is a daily rollout on a later day, finished or not.
         guard plan.rollout.again == .daily, record.hold == nil, let begun, isWhole else {
             return true
         }
         return try !isLaterDay(now, than: begun)
     }
 
-    /// Whether the run begins the rollout again without being told to.
+    /// Whether the run begins the rollout again automatically.
     package func beginsAgain(
         _ record: RolloutRecord?,
         begun: WallTime?,
@@ -66,7 +67,7 @@ package struct RolloutStart: Sendable {
         }
     }
 
-    /// The same of a rollout that nothing holds, as others know it.
+    /// The same for a rollout without a hold, as the fleet's database has it.
     package func beginsAgain(
         isFinished: Bool,
         begun: WallTime,
@@ -80,7 +81,7 @@ package struct RolloutStart: Sendable {
         }
     }
 
-    /// A day before it is a wrong clock.
+    /// Throws when `now` is on an earlier day: then the clock is wrong.
     private func isLaterDay(
         _ now: WallTime,
         than begun: WallTime

@@ -5,12 +5,12 @@ package import Radio
 package struct Schedule: Sendable {
     /// Nil for a run that keeps no record of the rollout as a whole.
     package var plan: SHA256Digest?
-    /// Whether it is begun again, whatever was done.
+    /// Whether the rollout is begun again, no matter what was done.
     package var again = false
     package var waves: [[Int]]
     /// Whether vehicles of the plan are left out: then its waves neither begin nor end.
     package var isPartial = false
-    /// What the vehicles of one model have in common.
+    /// The model of each vehicle, as a text that is the same for all vehicles of one model.
     package var models: [String]
     package var rules = WaveBoard.Rules()
     package var limits = Scheduler.Limits()
@@ -18,17 +18,17 @@ package struct Schedule: Sendable {
     /// Whether an adapter works on the next module while one restarts.
     package var overlaps = true
     package var quarantineAfter: Int?
-    /// Runs the check between two waves; what is returned is why it failed.
+    /// Runs the check between two waves; returns why it failed, nil when it passed.
     package var check: @Sendable (_ wave: Int) async -> String? = { _ in nil }
 
-    /// All vehicles at once.
+    /// All vehicles in one wave.
     package init(vehicles: Int) {
         waves = [Array(0..<vehicles)]
         models = [String](repeating: "", count: vehicles)
     }
 }
 
-/// Which adapters there are, as far as the host knows at the moment.
+/// Lists the adapters that the host has at the moment.
 package protocol AdapterRoster: Sendable {
     /// Nil when the host cannot tell: then those named at the start are tried.
     func present() async -> [any Central]?

@@ -21,7 +21,7 @@ package struct ScheduleBuilder: Sendable {
         let policy = plan.rollout
         schedule.plan = plan.digest
         schedule.isPartial = vehicles.count < plan.vehicles.count
-        // A wave of which nobody is meant keeps its number: it is over as soon as it begins.
+        // A wave without a vehicle of this run keeps its number: it ends as soon as it begins.
         schedule.waves = waves.map { wave in wave.compactMap { index[$0] } }
         for vehicle in plan.vehicles {
             guard let number = index[vehicle.id] else { continue }

@@ -2,13 +2,13 @@ package import Domain
 package import Families
 import Modules
 
-/// What opens a vehicle's GO device: a token that is there, or one that is fetched when it is needed.
+/// The token that opens a vehicle's GO device: known from the start, or fetched when it is needed.
 package struct TokenSupply: Sendable {
-    /// Why there is none.
+    /// Why there is no token.
     package enum Fault: Error, Sendable, Equatable {
-        /// It may be had later: anyone who hands it out does not answer.
+        /// It may be available later: its issuer does not answer.
         case later(String)
-        /// It is another vehicle's, or no token at all.
+        /// It belongs to another vehicle, or is no token at all.
         case wrong(String)
     }
 
@@ -19,12 +19,12 @@ package struct TokenSupply: Sendable {
         _ token: @escaping @Sendable (WallTime) async -> Result<CarShareCredentials, Fault>
     ) { self.token = token }
 
-    /// A token that is there.
+    /// A token that is known from the start.
     package init(_ credentials: CarShareCredentials) {
         token = { _ in .success(credentials) }
     }
 
-    /// For a vehicle whose profile has the socket's characteristics elsewhere.
+    /// The same supply for a profile that gives the socket other characteristics.
     func speaking(by profile: Profile) -> TokenSupply {
         var other = self
         other.profile = profile

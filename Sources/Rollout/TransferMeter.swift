@@ -2,7 +2,7 @@ import Domain
 import Modules
 import Reports
 
-/// Turns acknowledged bytes into progress that is worth telling: about once a second.
+/// Turns acknowledged bytes into progress reports, about one a second.
 struct TransferMeter {
     private static let pause = Duration.seconds(1)
 
@@ -11,7 +11,7 @@ struct TransferMeter {
     private let began: Moment
     private var told: Moment?
 
-    /// `before` are the bytes of the parts that are there already.
+    /// `before` is the size of the parts that the module already has.
     init(total: Int, before: Int, began: Moment) {
         self.total = total
         self.before = before

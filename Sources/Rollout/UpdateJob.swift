@@ -4,24 +4,24 @@ package import Sessions
 
 /// One update of a module, with its image in memory.
 package struct UpdateJob: Sendable {
-    /// What the manifest calls the image.
+    /// The image's name in the manifest.
     package let name: String
     package let digest: SHA256Digest
     package let version: FirmwareVersion
     package let family: Family
-    /// What of the module it replaces.
+    /// The part of the module that it replaces.
     package let target: ModulePart
     /// The hardware it is for; nil where the manifest leaves that open.
     package let type: Int?
     package let variant: Int?
     package let allowsDowngrade: Bool
-    /// What a module must run before, as the image's signer says.
+    /// The version that a module must run before, according to the image's signer.
     package let predecessor: FirmwareVersion?
-    /// In the order in which they are sent.
+    /// The parts of the image, in the order in which they are sent.
     package let parts: [FirmwarePart]
-    /// What the module must report before the image stays, and how long that may take.
+    /// What the module must report before the image is kept, within `healthyWithin`.
     package let healthy: [PropertyTest]
-    /// A program and its arguments that must agree, too; may be empty.
+    /// A program with its arguments, which must agree too; may be empty.
     package let judge: [String]
     package let healthyWithin: Duration
     /// Versions that an older module has to run first, in this order.
@@ -61,7 +61,7 @@ package struct UpdateJob: Sendable {
 
     package var size: Int { parts.reduce(0) { $0 + $1.size } }
 
-    /// What is installed one after the other; the last is the aim.
+    /// The images that are installed one after the other; the last one is the goal.
     var stages: [UpdateJob] { waypoints + [self] }
 
     func order(for serial: Serial) -> UpdateOrder {

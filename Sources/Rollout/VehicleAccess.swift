@@ -2,13 +2,13 @@ package import Families
 import Modules
 package import Radio
 
-/// What opens one vehicle: secrets that were read and understood.
+/// The secrets that open one vehicle, read and parsed.
 package struct VehicleAccess: Sendable {
     package let module: ModuleOpener
     package let carShare: TokenSupply?
-    /// Who keeps what opens its module, where that can be changed.
+    /// The keeper of its module's secret; nil when the secret cannot be changed.
     package let secrets: (any SecretKeeper)?
-    /// What its module is paired with.
+    /// The passkey for pairing with its module.
     package let passkey: Passkey?
 
     package init(

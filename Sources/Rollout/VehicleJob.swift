@@ -4,19 +4,19 @@ package import Manifest
 package import Modules
 package import Radio
 
-/// All that is to be done on one vehicle, with everything it takes: no name is left to look up.
+/// All the work on one vehicle, with everything that it needs: no name is left to look up.
 package struct VehicleJob: Sendable {
     package let vehicle: VehicleID
     package let serial: Serial
     /// How its module is heard, opened and updated.
     package let driver: any UpdateDriver
-    /// What its GO device takes commands with.
+    /// The token for commands to its GO device.
     package let carShare: TokenSupply?
-    /// Who keeps what opens its module, where that can be changed.
+    /// The keeper of its module's secret; nil when the secret cannot be changed.
     package let secret: ModuleSecretChange?
-    /// What is done about the bond of its module, or of its GO device where that is all it has.
+    /// The bond policy for its module, or for its GO device when it has no other module.
     package let bond: BondPolicy
-    /// How patient its profile wants an update to be.
+    /// The times that its profile sets for an update.
     package let times: ProfileTimes
     package let steps: [JobStep]
     /// Done at the end, whatever happened.
@@ -54,13 +54,13 @@ package struct VehicleJob: Sendable {
         )
     }
 
-    /// What failures are counted on: the first image that the job brings.
+    /// The image that failures are counted for: the first one that the job installs.
     package var release: SHA256Digest? {
         for case .update(let update) in steps { return update.digest }
         return nil
     }
 
-    /// Whether there is a module to be heard before work begins: a GO device comes by itself.
+    /// Whether a module has to be heard before work begins: a GO device connects on its own.
     var isHeard: Bool {
         driver.recogniser.form != nil && (steps + always).contains { $0.needsModule }
     }
@@ -86,7 +86,7 @@ package enum JobStep: Sendable {
     /// Gives the module another secret.
     case rotate
 
-    /// Whether it takes a link to the module.
+    /// Whether it needs the module.
     var needsModule: Bool {
         switch self {
         case .require(let preconditions, _): preconditions.contains(where: \.needsModule)
@@ -95,7 +95,7 @@ package enum JobStep: Sendable {
         }
     }
 
-    /// As a manifest writes it.
+    /// The step as a manifest writes it.
     package var action: String {
         switch self {
         case .require(let preconditions, _):
@@ -132,7 +132,7 @@ package struct PropertyOrder: Sendable, Equatable {
 }
 
 extension FeatureOrder {
-    /// A free text may be a password.
+    /// The value for people, without free text, which may be a password.
     fileprivate var shown: String {
         switch spec.payload {
         case .none, .boolean, .byte, .states: literal

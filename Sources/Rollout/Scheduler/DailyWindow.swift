@@ -2,10 +2,10 @@ package import Domain
 package import Manifest
 package import Wire
 
-/// The hours of each day in which vehicles may be begun, on the clocks of a zone.
+/// The hours of each day in which vehicles may be begun, in the local time of a zone.
 ///
-/// It opens by the clock on the wall and stays open for its length of real time, so a night in
-/// which the clocks are changed is no shorter and no longer than others.
+/// It opens at a local time and stays open for a fixed length of real time, so a night in which the
+/// clocks change is as long as any other.
 package struct DailyWindow: Sendable, Equatable {
     package enum State: Equatable, Sendable {
         case open(until: WallTime)
@@ -29,7 +29,7 @@ package struct DailyWindow: Sendable, Equatable {
     package func state(at time: WallTime) -> State {
         let seconds = Self.floor(time.milliseconds, 1_000)
         let today = Self.floor(seconds + Int64(zone.offset(at: seconds)), Self.day)
-        // A window lasts a day at most, and a date line's change can skip one.
+        // A window lasts at most a day, and a zone that crosses the date line can skip a day.
         let openings = (-3...3).map { opening(onDay: today + $0) }
         if let last = openings.last(where: { $0 <= time && time < end($0) }) {
             var until = end(last)
@@ -56,7 +56,7 @@ package struct DailyWindow: Sendable, Equatable {
 }
 
 extension Zone {
-    /// The calendar day of a moment on the clocks of the zone, in days since 1970.
+    /// The calendar day of a time in the zone, in days since 1970.
     package func day(of time: WallTime) -> Int64 {
         let seconds = DailyWindow.floor(time.milliseconds, 1_000)
         return DailyWindow.floor(seconds + Int64(offset(at: seconds)), 86_400)

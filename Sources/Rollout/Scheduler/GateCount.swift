@@ -1,10 +1,10 @@
 package import Domain
 package import Manifest
 
-/// What became of the vehicles that a gate looks at.
+/// Counts the outcomes of the vehicles that a gate judges.
 ///
-/// Only those on which something was done count; who was never reached, put off or had nothing to
-/// do is in neither number.
+/// Only vehicles on which something was done count; those that were never reached, were deferred or
+/// had nothing to do are in neither number.
 package struct GateCount: Sendable, Equatable {
     package private(set) var attempted = 0
     package private(set) var failed = 0
@@ -14,7 +14,7 @@ package struct GateCount: Sendable, Equatable {
         self.failed = failed
     }
 
-    /// Counts one vehicle's end; `touched` says that something was written to its module.
+    /// Counts the outcome of one vehicle; `touched` means that something was written to its module.
     package mutating func count(
         _ outcome: Outcome,
         _ failure: FailureClass?,
@@ -25,7 +25,7 @@ package struct GateCount: Sendable, Equatable {
         case .succeeded:
             attempted += 1
         case .failed where failure == .unreachable:
-            // It owes something, and was left alone: by nothing that was done to it.
+            // It owes something and was not reached: nothing that was done to it is the cause.
             return
         case .failed, .rolledBack, .timedOut, .inDoubt, .rejected:
             guard touched else { return }
@@ -55,7 +55,7 @@ package struct GateCount: Sendable, Equatable {
 }
 
 extension PauseRule {
-    /// The rule in plain words, worked out for so many vehicles.
+    /// The rule in plain words, with the figures for `total` vehicles.
     package func words(among total: Int) -> String {
         let verb = action == .abort ? "aborts" : "pauses"
         var words: String

@@ -1,4 +1,4 @@
-/// Why a run ends, beyond what became of its vehicles.
+/// Why a run ends, apart from the outcomes of its vehicles.
 package enum RunEnding: Equatable, Sendable {
     /// Every vehicle has its verdict.
     case complete
@@ -12,7 +12,7 @@ package enum RunEnding: Equatable, Sendable {
     case paused(String)
     case aborted(String)
 
-    /// What outweighs what when two come together.
+    /// Of two endings that occur together, the one with the greater weight counts.
     var weight: Int {
         switch self {
         case .complete: 0
@@ -24,7 +24,7 @@ package enum RunEnding: Equatable, Sendable {
         }
     }
 
-    /// The sentence for people, nil where the counts say it all.
+    /// The sentence for people; nil when the counts are enough.
     package var sentence: String? {
         switch self {
         case .complete, .stopped: nil

@@ -1,39 +1,40 @@
 package import Domain
 package import Manifest
 
-/// Which wave is on, what became of its vehicles, and whether the next one may begin.
+/// Decides which wave is active and whether the next one may begin, from the outcomes of vehicles.
 ///
-/// Verdicts and the time go in; what is to be done comes out. Nothing here waits or writes.
+/// Its inputs are verdicts and times, its outputs are actions. Nothing here waits or writes.
 package struct WaveBoard: Sendable {
-    /// What a wave's end leads to.
+    /// The state of the current wave.
     package enum Phase: Equatable, Sendable {
         /// Its vehicles are worked on. Next: `soaking`, `checking`, `finished`.
         case working(Int)
-        /// All have ended and time passes. Next: `checking`, `working`.
+        /// All have ended, and the soak time passes. Next: `checking`, `working`.
         case soaking(Int, until: WallTime)
-        /// The outside check is asked. Next: `working`.
+        /// The outside check or a person's look is awaited. Next: `working`.
         case checking(Int)
         case finished
     }
 
     package enum Action: Equatable, Sendable {
-        /// These may be begun from now on.
+        /// These vehicles may be begun from now on.
         case letIn([Int], wave: Int)
-        /// This one was not reached: another one takes its place in a wave, and it waits.
+        /// The first vehicle was not reached: another one takes its place in the wave, and it
+        /// waits.
         case replace(Int, by: Int, wave: Int)
-        /// A wave has ended at this time.
+        /// This wave has ended.
         case ended(wave: Int)
         case check(wave: Int)
         case pause(String)
         case abort(String)
     }
 
-    /// The rules of a rollout as far as waves and gates go.
+    /// The rules of a rollout that concern waves and gates.
     package struct Rules: Sendable {
         package var pause: PauseRule?
         package var advance: AdvanceRule?
         package var between = BetweenWaves()
-        /// Whether somebody else decides when the next wave begins.
+        /// Whether the machines of a fleet decide together when the next wave begins.
         package var isShared = false
 
         package init(
@@ -60,7 +61,7 @@ package struct WaveBoard: Sendable {
     private let strata: [String]
     private var waveOf: [Int]
     private var tallies: [Tally]
-    /// What each vehicle has added to the gate.
+    /// What each vehicle adds to the gate.
     private var shares: [GateCount]
     private var hasEnded: [Bool]
     private var wasReplaced: [Bool]
@@ -74,7 +75,8 @@ package struct WaveBoard: Sendable {
     private var isTripped = false
     private var isHeld = false
 
-    /// `beginning` is the last wave that an earlier run let in, `soakedSince` when it had ended.
+    /// `beginning` is the last wave that an earlier run let in, `soakedSince` the time when it
+    /// ended.
     package init(
         _ waves: [[Int]],
         strata: [String],
@@ -102,18 +104,18 @@ package struct WaveBoard: Sendable {
 
     package func isLast(_ wave: Int) -> Bool { wave == tallies.count - 1 }
 
-    /// How many may be under way so that the gate is not overshot.
+    /// How many vehicles may be under way without overshooting the gate.
     package func headroom(most: Int) -> Int {
         guard let rule = rules.pause else { return most }
         return gate.headroom(rule, most: most)
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// What the vehicle does counts at the gate no more: a person has looked at it.
+    /// The vehicle no longer counts at the gate: a person has looked at it.
     package mutating func forgive(_ vehicle: Int) { isForgiven[vehicle] = true }
 
-    /// What an earlier run found; counts at the gate and in the wave, and ends nothing.
+    /// An outcome of an earlier run: it counts at the gate, and the vehicle has not ended.
     package mutating func remember(
         _ vehicle: Int,
         _ outcome: Outcome,
@@ -123,8 +125,8 @@ package struct WaveBoard: Sendable {
         share(of: vehicle, outcome, failure, touched)
     }
 
-    /// A vehicle was done by an earlier run: its wave need not wait for it, and it is looked at
-    /// once more at the very end.
+    /// A vehicle was done by an earlier run: its wave does not wait for it, and it is checked once
+    /// more at the very end.
     package mutating func wasDone(_ vehicle: Int, _ outcome: Outcome) {
         let wave = waveOf[vehicle]
         tallies[wave].open -= 1
@@ -137,7 +139,7 @@ package struct WaveBoard: Sendable {
         tallies[waveOf[vehicle]].open += 1
     }
 
-    /// Lets in the waves up to the one that an earlier run was at.
+    /// Lets in the waves up to the one that an earlier run had reached.
     package mutating func begin() -> [Action] {
         guard !tallies.isEmpty else {
             phase = .finished
@@ -150,9 +152,10 @@ package struct WaveBoard: Sendable {
         }
     }
 
-    /// A verdict that is about to be written counts at the gate already: the hold when it trips it.
+    /// Counts a verdict at the gate before it is written; returns the hold when the gate trips.
     ///
-    /// So of two that are written at once the second one knows of the first.
+    /// So when two verdicts are written at the same time, the second one takes account of the
+    /// first.
     package mutating func counts(
         _ vehicle: Int,
         _ outcome: Outcome,
@@ -209,7 +212,7 @@ package struct WaveBoard: Sendable {
         shares[vehicle] = share
     }
 
-    /// A vehicle that had ended is taken once more.
+    /// A vehicle that had ended is worked on again.
     package mutating func again(_ vehicle: Int) {
         guard hasEnded[vehicle] else { return }
         hasEnded[vehicle] = false
@@ -217,13 +220,14 @@ package struct WaveBoard: Sendable {
         if case .finished = phase { phase = .working(wave) }
     }
 
-    /// Nobody hears this vehicle: in a wave before the last one another takes its place.
+    /// This vehicle is not heard: in a wave before the last one, another vehicle takes its place.
     ///
-    /// The place goes to a vehicle of the same model from the nearest later wave; to any other when
+    /// The place goes to a vehicle of the same model from the nearest later wave, or of any model
+    /// when there is none of the same. Nil when the wave has to wait for this vehicle.
     /// there is none. Nil when the vehicle has to be waited for where it is.
     package mutating func missing(_ vehicle: Int) -> Action? {
         let wave = waveOf[vehicle]
-        // Where several machines listen, one of them may hear it.
+        // When several machines listen, another one may hear it.
         guard !rules.isShared else { return nil }
         guard !hasEnded[vehicle], !isLast(wave), wave <= self.wave else { return nil }
         let later = waveOf.indices.filter {
@@ -254,7 +258,7 @@ package struct WaveBoard: Sendable {
         return ask(after: wave)
     }
 
-    /// Lets in the waves up to this one, which is on for all machines.
+    /// Lets in the waves up to this one, which is active for all machines.
     package mutating func follow(_ wave: Int) -> [Action] {
         let last = min(wave, tallies.count - 1)
         guard rules.isShared, last > self.wave else { return [] }
@@ -266,12 +270,13 @@ package struct WaveBoard: Sendable {
         }
     }
 
-    /// Goes on where time, verdicts and checks allow.
+    /// Continues as far as the time, verdicts and checks allow.
     package mutating func tick(at now: WallTime) -> [Action] {
         switch phase {
         case .working(let wave):
             if rules.isShared, !isLast(wave) { return [] }
-            // Every wave up to this one: a vehicle that is taken again may be of an earlier one.
+            // Every wave up to this one: a vehicle that is worked on again may be in an earlier
+            // wave.
             guard tallies[...wave].allSatisfy({ $0.open == 0 }) else { return [] }
             return ended(wave, at: now)
         case .soaking(let wave, let until):
@@ -331,7 +336,7 @@ package struct WaveBoard: Sendable {
 }
 
 extension AdvanceRule {
-    /// What a wave that has ended lacks for the next one; nil when it is well.
+    /// Why the next wave may not follow one with these figures; nil when it may.
     package func shortfall(
         reached: Int,
         of members: Int,
@@ -349,7 +354,7 @@ extension AdvanceRule {
 }
 
 extension WaveBoard.Rules {
-    /// Those of a run's own board: what all machines decide together is none of its rules.
+    /// The rules for a run's own board, without those that all machines decide together.
     init(_ schedule: Schedule, isHeld: Bool, shared wave: Int?) {
         guard wave != nil else {
             self = isHeld ? WaveBoard.Rules() : schedule.rules

@@ -5,9 +5,9 @@ package import Manifest
 package enum Waves {
     /// The waves as indices into the plan's list of vehicles, each in the order of the list.
     ///
-    /// Without `spread` they are cut from the list as it stands. With it, every wave takes from
-    /// each model, that is each combination of those labels, in turn, so that a canary of three
-    /// sees three models where there are three.
+    /// Without `spread` they are cut from the list in its order. With it, every wave takes vehicles
+    /// from each model in turn; a model is a combination of values of those labels. So a canary of
+    /// three vehicles covers three models if there are three.
     package static func cut(_ plan: FrozenPlan) -> [[Int]] {
         let labels = plan.rollout.spread
         let order =

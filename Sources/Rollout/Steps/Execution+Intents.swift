@@ -2,9 +2,9 @@ import Domain
 import Journal
 import Reports
 
-/// The journal first: what a step changes is intended on disk before it is done.
+/// The journal first: the intent of a step that changes something is on disk before the act.
 extension Execution {
-    /// Puts the intent on disk, acts, and puts down what became of it.
+    /// Writes the intent to disk, acts, and writes the result.
     func once(
         _ step: JobStep,
         _ intent: Intent,
@@ -15,7 +15,7 @@ extension Execution {
             standing = try await StepRecords(journal: depot.journal).standing(of: intent)
             if standing == .done, let owed {
                 if intent.effect == .converge, try await owes(owed) {
-                    // A step was begun since, so what it brought about may not hold any more.
+                    // A step was begun after it, so its effect may no longer be in force.
                     standing = .open
                 } else {
                     try await depot.journal.drop(owed, telling: word(of: .did(owed)))
@@ -51,7 +51,7 @@ extension Execution {
         do throws(Halt) {
             facts = try await change(step)
         } catch {
-            // A journal that cannot be written says nothing of the vehicle: that stays in doubt.
+            // A failed write to the journal is no result of the step: it stays in doubt.
             if case .journal = error { throw error }
             try await settle(
                 id,
@@ -65,7 +65,7 @@ extension Execution {
         tell(step, intent.place, .done, facts)
     }
 
-    /// Asks whether others have anything against it; false when one of them has done it.
+    /// Asks the other gateways for a permit; false when one of them has done the step.
     private func mayAct(
         _ step: JobStep,
         _ intent: Intent,
@@ -94,7 +94,7 @@ extension Execution {
             try await settle(id, intent, IntentRecord.failed, isTold: false)
             throw .verdict(.deferred, nil, inhibit.sentence)
         case .ended:
-            // It may have been written down there, and surely was not done.
+            // The others may have recorded it, but it was certainly not done.
             try await settle(id, intent, IntentRecord.failed)
             throw .stopped
         }
@@ -131,7 +131,7 @@ extension Halt {
         return false
     }
 
-    /// A step that an earlier run began and of which nothing more is known.
+    /// A step that an earlier run or another gateway began, with an unknown result.
     fileprivate static func doubt(_ step: JobStep, by whom: String = "an earlier run") -> Halt {
         .verdict(
             .inDoubt,

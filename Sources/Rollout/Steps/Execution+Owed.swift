@@ -1,9 +1,9 @@
 import Domain
 import Journal
 
-/// What `always` still owes the vehicle, by this execution and by those before it.
+/// The steps of `always` that are still owed to the vehicle, by this execution and earlier ones.
 extension Execution {
-    /// The steps of `always` as they are owed from the first act on.
+    /// The steps of `always`, all of which are owed from the first act on.
     var always: [OwedStep] {
         job.always.enumerated().compactMap { offset, step in
             guard step.changes else { return nil }
@@ -11,8 +11,10 @@ extension Execution {
         }
     }
 
-    /// What an intent has the execution owe from then on: all of `always`, or from one of its own
-    /// steps on what comes after it; nothing when it is done for another execution.
+    /// The steps that the execution owes from this intent on.
+    ///
+    /// They are all of `always`; for an intent of `always` itself, that step and the ones after it;
+    /// none when the intent belongs to another execution.
     func owes(by intent: Intent) -> [OwedStep] {
         guard intent.execution == record.number else { return [] }
         let steps = always
@@ -32,9 +34,10 @@ extension Execution {
         }
     }
 
-    /// Does what other executions of the vehicle still owe it, before anything else.
+    /// Does the steps that other executions still owe the vehicle, before anything else.
     ///
-    /// What this one owes is done at its end, as always; where it does nothing but pay, now.
+    /// The steps that this execution owes are done at its end as usual, or now when it does nothing
+    /// but owed steps.
     func doOwed() async throws(Halt) {
         let owed: [OwedStep]
         do throws(JournalError) {
@@ -62,7 +65,7 @@ extension Execution {
         }
     }
 
-    /// Ends here when somebody wants the vehicle left alone.
+    /// Ends the execution here when the vehicle is inhibited.
     func yield() async throws(Halt) {
         let inhibit: Inhibit?
         do throws(JournalError) {
@@ -73,7 +76,7 @@ extension Execution {
 }
 
 extension VehicleJob {
-    /// The step that was meant, where this job has one that does the same.
+    /// This job's step with the same action; nil when it has none.
     fileprivate func step(of owed: OwedStep) -> JobStep? {
         (always + steps).first { $0.action == owed.action }
     }

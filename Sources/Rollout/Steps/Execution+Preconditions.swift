@@ -4,9 +4,9 @@ import Modules
 import Radio
 import Reports
 
-/// Preconditions: looked at where their step stands, and again where there is no way back.
+/// Preconditions: checked at their step, and again before the point of no return.
 extension Execution {
-    /// Holds the vehicle against what is required of it.
+    /// Checks the preconditions of the vehicle.
     func check(
         _ preconditions: [Precondition],
         _ otherwise: Otherwise,
@@ -25,8 +25,8 @@ extension Execution {
         }
     }
 
-    /// Looks again at all that was required before this step: minutes may have passed since, and
-    /// what comes now cannot be undone.
+    /// Checks all earlier preconditions again before this step: minutes may have passed since, and
+    /// the step cannot be undone.
     func checkAgain(before step: Int) async throws(Halt) {
         for case .require(let preconditions, let otherwise) in job.steps.prefix(step)
         where otherwise != .warn {
@@ -49,10 +49,11 @@ extension Execution {
         }
     }
 
-    /// How strong the module is heard; one advertisement of three may be as strong as it should.
+    /// The signal strength of the module; it is enough when one advertisement of three meets the
+    /// condition.
     private func signal(that condition: Condition) async throws(Halt) -> Int {
         var best = try await heardSignal()
-        // On a link it does not advertise: what was heard before it is what is known.
+        // A connected module does not advertise: only the earlier sighting is known.
         for _ in 0..<2 where !link.isOpen && !condition.holds(for: Literal(Double(best))) {
             let look = time.now.advanced(by: ReturnPause.look)
             guard let again = try await seek(before: look) else { break }
@@ -61,7 +62,7 @@ extension Execution {
         return best
     }
 
-    /// What is wrong with a value that the module reports; nil when it is as required.
+    /// The problem with a value that the module reports; nil when it is as required.
     private func problem(with test: PropertyTest) async throws(Halt) -> Problem? {
         let holder = try await holder()
         do throws(PropertyReadError) {

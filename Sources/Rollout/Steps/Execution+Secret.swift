@@ -1,9 +1,9 @@
 import Domain
 import Radio
 
-/// Links of their own for changes of the module's secret.
+/// Changes of the module's secret, over links of their own.
 extension Execution {
-    /// Brings a change of its secret to its end that was cut off; false where there is none.
+    /// Completes a change of the secret that was interrupted; false when there is none.
     func takesUpSecret() async throws(Halt) -> Bool {
         guard let secret = job.secret, await secret.keeper.hasOpenChange(depot.journal) else {
             return false
@@ -12,7 +12,8 @@ extension Execution {
         return true
     }
 
-    /// All links are the change's own: each proves a secret, and the last one the new one.
+    /// Changes the secret; each link of the change proves one secret, and the last link the new
+    /// one.
     func change(_ secret: ModuleSecretChange, isNew: Bool) async throws(Halt) {
         await hangUp()
         let stop = depot.stop

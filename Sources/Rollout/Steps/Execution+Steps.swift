@@ -3,9 +3,9 @@ import Journal
 import Modules
 import Reports
 
-/// Steps other than updates: who performs each, and what is told of it.
+/// Steps other than updates: which performer does each, and which events report it.
 extension Execution {
-    /// Does a step that is no update; one that was done by this execution before is passed over.
+    /// Does a step other than an update; skips one that this execution has done before.
     func act(_ step: JobStep, _ index: Int) async throws(Halt) {
         switch step {
         case .require(let list, let otherwise): try await check(list, otherwise)
@@ -51,7 +51,7 @@ extension Execution {
         try await once(step, intent, settling: owed)
     }
 
-    /// Has anyone who performs it bring about what a step is to change.
+    /// Makes the change of a step with its performer.
     func change(_ step: JobStep) async throws(Halt) -> [Fact] {
         switch step {
         case .set(let orders): try await SetStep(orders: orders).perform(on: self)

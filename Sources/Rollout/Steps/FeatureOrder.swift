@@ -1,12 +1,12 @@
 import Domain
 package import Modules
 
-/// One feature of a device, with the value that it is to be given.
+/// One feature of a device, with the value to give it.
 package struct FeatureOrder: Sendable {
     package let spec: FeatureSpec
-    /// As the manifest writes it.
+    /// The value as the manifest writes it.
     package let literal: String
-    /// Not yet sealed.
+    /// The value's bytes, not yet sealed.
     package let payload: [UInt8]
 
     package init(_ spec: FeatureSpec, _ literal: String) throws(PropertyMistake) {

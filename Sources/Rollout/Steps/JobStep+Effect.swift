@@ -25,22 +25,22 @@ extension JobStep {
 }
 
 extension VehicleJob {
-    /// Whether nothing of it changes the vehicle.
+    /// Whether no step of it changes the vehicle.
     var onlyReads: Bool { !(steps + always).contains(where: \.changes) }
 
-    /// The verdict of a vehicle of which nobody knows whether it carried something out.
+    /// The verdict on a vehicle with a step in doubt.
     func closing(inDoubt doubt: IntentRecord) -> Closing {
         Closing(inDoubt: doubt, check(of: doubt.intent))
     }
 
-    /// What a person looks at to settle a doubt about one of its steps.
+    /// What a person has to check to settle a doubt about one of its steps.
     func check(of intent: Intent) -> String? {
         (steps + always).first { $0.action == intent.description }?.check
     }
 }
 
 extension CarShareCommands {
-    /// Whether all of them can be repeated without harm: the vehicle ends as it is meant to be.
+    /// Whether all of them can be repeated without harm: the vehicle ends in the intended state.
     var isHarmless: Bool {
         list.allSatisfy { command in
             switch command {
@@ -52,7 +52,7 @@ extension CarShareCommands {
         }
     }
 
-    /// What a person looks at to know whether they were carried out.
+    /// What a person has to check to know whether they were carried out.
     var check: String {
         let checks = list.map { command in
             switch command {

@@ -10,14 +10,15 @@ extension VehicleJob {
         let (list, index) = isLast ? (always, place - steps.count) : (steps, place)
         let identity = list[index].identity
         let ordinal = list[..<index].count { $0.identity == identity }
-        // A step of `always` is never one of the vehicle's own, however equal they are.
+        // A step of `always` never has the key of one of the vehicle's own steps, even an equal
+        // one.
         let text = (isLast ? "always\n" : "step\n") + identity
         return StepKey(SHA256.digest(of: Array(text.utf8)), ordinal: ordinal)
     }
 }
 
 extension JobStep {
-    /// What tells one step from another: what it does, and nothing that is secret.
+    /// What distinguishes one step from another: its action, without anything secret.
     fileprivate var identity: String {
         switch self {
         case .update(let update): "update\n\(update.target.rawValue)\n\(update.digest)"

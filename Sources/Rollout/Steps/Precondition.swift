@@ -3,19 +3,19 @@ package import Manifest
 package import Modules
 package import Reports
 
-/// What must hold of a vehicle before anything is done on it.
+/// A condition that a vehicle must meet before anything is done on it.
 package enum Precondition: Sendable {
     /// A value that its module reports.
     case property(PropertyTest)
-    /// How strong its module is heard, in dBm.
+    /// The signal strength of its module, in dBm.
     case signal(Condition)
-    /// What the fleet list says of it; nil where it says nothing.
+    /// A label of the fleet list; its value is nil when the list has none.
     case label(String, value: String?, Condition)
 
-    /// What a manifest calls the signal.
+    /// The name of the signal in a manifest.
     package static let signalName = "signal"
 
-    /// Whether its module has to be heard to know.
+    /// Whether the check needs the module to be heard.
     var needsModule: Bool {
         switch self {
         case .property, .signal: true
@@ -23,7 +23,7 @@ package enum Precondition: Sendable {
         }
     }
 
-    /// What costs nothing to look at comes first, and a link is made last.
+    /// The order of the checks: the cheapest first, and those that need a link last.
     var cost: Int {
         switch self {
         case .label: 0
@@ -32,7 +32,7 @@ package enum Precondition: Sendable {
         }
     }
 
-    /// As a manifest calls what is looked at.
+    /// The manifest's name for the value that is checked.
     var name: String {
         switch self {
         case .property(let test): test.property
@@ -41,7 +41,7 @@ package enum Precondition: Sendable {
         }
     }
 
-    /// As a manifest writes what is required.
+    /// The requirement as a manifest writes it.
     var required: String {
         switch self {
         case .property(let test): test.description
@@ -50,10 +50,10 @@ package enum Precondition: Sendable {
         }
     }
 
-    /// What is wrong, where it can be told without the module.
+    /// The problem, when it can be found without the module.
     package var problemAhead: Problem? {
         guard case .label(_, let value, let condition) = self else { return nil }
-        // What the list leaves open is not what a word asks for, and is other than each.
+        // A missing value is equal to no word, and so different from each.
         if condition.holds(for: Literal(value ?? "")) { return nil }
         return problem(value.map { $0.isEmpty ? "empty" : $0 } ?? "not given")
     }
@@ -64,8 +64,7 @@ package enum Precondition: Sendable {
 }
 
 extension [JobStep] {
-    /// What stands against a vehicle before its module is so much as listened for, and what is to
-    /// become of it.
+    /// The first problem that is known without listening for the module, and what follows from it.
     var problemAhead: (problem: Problem, otherwise: Otherwise)? {
         for step in self {
             guard case .require(let preconditions, let otherwise) = step else { return nil }
@@ -79,7 +78,7 @@ extension [JobStep] {
 }
 
 extension Otherwise {
-    /// How a vehicle ends on which a precondition does not hold; nil when it goes on.
+    /// How a vehicle ends when a precondition does not hold; nil when it continues.
     var ending: (outcome: Outcome, failure: FailureClass?)? {
         switch self {
         case .defer: (.deferred, nil)

@@ -93,7 +93,8 @@ package struct StepBuilder: Sendable {
         }
     }
 
-    /// A property of the profile comes before the words that every vehicle knows.
+    /// Builds preconditions; a name is first looked up as a property of the profile, then as a word
+    /// that every vehicle has.
     private func preconditions(
         _ conditions: [PropertyCondition],
         _ vehicle: PlannedVehicle,
@@ -111,13 +112,13 @@ package struct StepBuilder: Sendable {
                 list += try tests([entry], profile).map(Precondition.property)
             }
         }
-        // Stable: what costs the same keeps its order.
+        // Stable: preconditions of equal cost keep their order.
         return list.enumerated().sorted {
             ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
         }.map(\.element)
     }
 
-    /// What stands against a vehicle before any radio work, and what is to become of it.
+    /// The first problem that is known before any radio work, and what follows from it.
     package func problemAhead(
         of vehicle: PlannedVehicle
     ) -> (problem: Problem, otherwise: Otherwise)? {
@@ -198,7 +199,7 @@ package struct StepBuilder: Sendable {
 package struct StepMistake: Error, Sendable, Hashable {
     package let message: String
     package let hint: String
-    /// The name is right, and its value is not.
+    /// Whether the name is right and its value is wrong.
     let concernsValue: Bool
 
     package init(_ message: String, hint: String, concernsValue: Bool = false) {

@@ -5,7 +5,7 @@ import Radio
 import Reports
 import Wire
 
-/// Gives a GO device car-share commands.
+/// Sends car-share commands to a GO device.
 struct CarShareStep: StepPerformer {
     let commands: CarShareCommands
 
@@ -14,7 +14,7 @@ struct CarShareStep: StepPerformer {
         guard let supply = job.carShare, let peripheral = depot.peripheral else {
             throw .verdict(.rejected, .rejected, "there is no token for its GO device")
         }
-        // The adapter changes its role: it is not spent on a link meanwhile.
+        // The adapter changes to the peripheral role: a link to the module would occupy it.
         await execution.hangUp()
         let credentials: CarShareCredentials
         do throws(TokenSupply.Fault) {
@@ -42,7 +42,8 @@ struct CarShareStep: StepPerformer {
         } catch {
             switch error.fate {
             case .inDoubt where commands.isHarmless:
-                // Whatever became of it, it may be sent again until it is answered.
+                // The result is unknown, but a harmless command may be sent again until it is
+                // answered.
                 throw .failure(.transient, error.description)
             case .inDoubt:
                 throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")

@@ -2,13 +2,13 @@ import Domain
 import Modules
 import Reports
 
-/// Waits until properties are as they should be.
+/// Waits until properties have the expected values.
 struct ExpectStep {
     let tests: [PropertyTest]
     let within: Duration
     let action: String
 
-    /// What was not as it should be when the time was over.
+    /// The properties without the expected value when the time was over.
     func failing(on execution: Execution) async throws(Halt) -> [PropertyReading] {
         let holder = try await execution.holder()
         try await execution.enter(
@@ -25,7 +25,7 @@ struct ExpectStep {
         } catch { throw Halt(error, "while waiting for \(tests[0].property)") }
     }
 
-    /// Ends the vehicle when something was not as it should be.
+    /// Ends the vehicle as failed when a property did not have the expected value.
     func judge(_ failing: [PropertyReading], on execution: Execution) throws(Halt) {
         guard let first = failing.first,
             let test = tests.first(where: { $0.property == first.name })

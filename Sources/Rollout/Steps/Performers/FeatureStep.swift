@@ -4,7 +4,7 @@ import Radio
 import Reports
 import Wire
 
-/// Has the module carry out features.
+/// Makes the module carry out features.
 struct FeatureStep: StepPerformer {
     let orders: [FeatureOrder]
 
@@ -38,8 +38,8 @@ struct FeatureStep: StepPerformer {
         return []
     }
 
-    /// What the module says of itself after an order of which nobody knows whether it was carried
-    /// out; nil when it does not say, or has no state of that name.
+    /// The state that the module reports after an order with an unknown result; nil when it does
+    /// not report, or has no state of that name.
     private func state(
         after order: FeatureOrder,
         on execution: Execution
@@ -53,7 +53,8 @@ struct FeatureStep: StepPerformer {
                 return try await holder.read(order.spec.name).text
             } catch { return nil }
         } catch {
-            // Nothing is known of it, whatever came between; what ends the run still does.
+            // The state stays unknown after any other failure; only failures that end the run are
+            // thrown.
             switch error {
             case .stopped, .paid, .journal: throw error
             case .verdict, .failure, .host, .elsewhere: return nil

@@ -1,10 +1,10 @@
 import Reports
 
-/// Does what one kind of step is for, on the link of the vehicle's execution.
+/// Performs one kind of step, on the link of the vehicle's execution.
 ///
-/// It holds what is asked of it and nothing else. Whether it may be done, and what the journal keeps
-/// of it, is decided before and after.
+/// It contains the step's parameters and nothing else. Whether the step may be done, and what the
+/// journal records of it, is decided before and after.
 protocol StepPerformer {
-    /// What it gave, for the report.
+    /// Returns the facts for the report.
     func perform(on execution: Execution) async throws(Halt) -> [Fact]
 }

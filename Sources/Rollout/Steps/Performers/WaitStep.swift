@@ -6,7 +6,7 @@ struct WaitStep: StepPerformer {
     let duration: Duration
 
     func perform(on execution: Execution) async throws(Halt) -> [Fact] {
-        // Nobody keeps a link open for nothing.
+        // No link stays open while it is not needed.
         await execution.hangUp()
         try await execution.enter(
             .acting,
