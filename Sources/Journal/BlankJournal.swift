@@ -1,15 +1,15 @@
 import Synchronization
 
-/// A journal without rows, made once: to make its tables takes longer than a short simulation.
+/// A journal without rows, created once: to create its tables takes longer than a short simulation.
 enum BlankJournal {
-    /// Nobody but the one that holds the mutex uses it.
+    /// Used only by the holder of the mutex.
     private struct Original: @unchecked Sendable {
         let database: JournalDatabase
     }
 
     private static let original = Mutex<Original?>(nil)
 
-    /// The other database has to be empty, and nobody may be at work on it.
+    /// The other database must be empty and not in use.
     static func copy(to database: JournalDatabase) throws(JournalError) {
         try original.withLock { original throws(JournalError) in
             let known: Original

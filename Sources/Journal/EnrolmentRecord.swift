@@ -1,11 +1,12 @@
 package import Domain
 
-/// How far a module is on its way into service, or out of it.
+/// The stage of a module on its way into service or out of it.
 package struct EnrolmentRecord: Sendable, Equatable {
     package enum Stage: String, CaseIterable, Sendable, Hashable {
-        /// Begun: which secret the module has may be in doubt, but not which it could have.
+        /// Begun: the module's current secret may be in doubt, but all its possible secrets are
+        /// known.
         case begun
-        /// Its secret is proven, in its file, and its vehicle is listed.
+        /// Its secret is proven and in its file, and its vehicle is listed.
         case enrolled
         /// It is being taken out of service.
         case leaving

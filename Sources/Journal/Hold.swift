@@ -1,18 +1,19 @@
 package import Domain
 
-/// That a rollout is paused or aborted: a state with an author, in force until it is taken back.
+/// The fact that a rollout is paused or aborted: a state with an author, in force until it is
+/// lifted.
 package struct Hold: Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
         /// Nothing is begun before `resume`.
         case paused
-        /// Over before its end.
+        /// Ended before all its work was done.
         case aborted
     }
 
     package let rollout: String
     package let kind: Kind
     package let reason: String
-    /// Who set it: a person's name, or what of ours did.
+    /// Who set it: a person's name, or the part of the program.
     package let author: String
     package let made: WallTime
 
@@ -30,7 +31,7 @@ package struct Hold: Sendable, Equatable {
         self.made = made
     }
 
-    /// The author of what a gate or a wave set.
+    /// The author of a hold that a gate or a wave set.
     package static let gate = "gate"
 
     package var isByGate: Bool { author == Self.gate }

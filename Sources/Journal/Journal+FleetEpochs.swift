@@ -1,10 +1,10 @@
 package import Domain
 
-/// What this gateway remembers of the fleet's grants of one module.
+/// This gateway's record of the fleet's last grant of one module.
 package struct FleetEpoch: Sendable, Equatable {
     package let serial: Serial
     package let epoch: Int
-    /// The fleet's, when it was granted.
+    /// The generation of the fleet's database at the time of the grant.
     package let generation: Int
 
     package init(serial: Serial, epoch: Int, generation: Int) {
@@ -15,7 +15,7 @@ package struct FleetEpoch: Sendable, Equatable {
 }
 
 extension Journal {
-    /// The last grant of a module, nil when there was none.
+    /// The last grant of a module; nil when there was none.
     package func fleetEpoch(of serial: Serial) throws(JournalError) -> FleetEpoch? {
         let found = try opened().statement(
             "SELECT epoch, generation FROM fleet_epochs WHERE serial = ?"
@@ -29,14 +29,15 @@ extension Journal {
         )
     }
 
-    /// The highest generation of the fleet that was seen, nil for none.
+    /// The highest generation of the fleet that was seen; nil when none was.
     package func fleetGeneration() throws(JournalError) -> Int? {
         let found = try opened().statement("SELECT max(generation) FROM fleet_epochs")
         guard try found.step(), !found.isNull(0) else { return nil }
         return Int(found.integer(0))
     }
 
-    /// Remembers a grant; one of an older generation, or with a lower epoch of the same, is passed over.
+    /// Remembers a grant; ignores one of an older generation, or with a lower epoch of the same
+    /// generation.
     package func remember(_ grant: FleetEpoch) throws(JournalError) {
         let database = try opened()
         try database.transaction(.relaxed) { () throws(JournalError) in

@@ -1,17 +1,17 @@
 package import Domain
 
-/// What the fleet knows of a vehicle and its module, as far as this gateway's journal may not.
+/// The fleet's records of a vehicle and its module, which may be missing in this gateway's journal.
 package struct FleetKnowledge: Sendable {
     /// A step that must be done once.
     package struct Step: Sendable {
         package let rollout: String
         package let step: StepKey
         package let action: String
-        /// Who began it.
+        /// The gateway that began it.
         package let gateway: String
-        /// Nil and `in-doubt`: nobody knows whether it was carried out.
+        /// Nil and `in-doubt`: it is unknown whether it was carried out.
         package let outcome: String?
-        /// The person who said so.
+        /// The person who reported the outcome.
         package let author: String?
 
         package init(
@@ -76,12 +76,14 @@ package struct FleetKnowledge: Sendable {
 }
 
 extension Journal {
-    /// Takes over what the fleet knows of a vehicle, for anyone who has its right and is told of nothing
-    /// more: what others began is in doubt or owed here, too, and what they or a person settled is not.
+    /// Takes over the fleet's records of a vehicle, for an execution that gets nothing more from
+    /// the fleet.
     ///
-    /// What was kept here before the gateway joined the fleet stays as it is. The stage of an update
-    /// that another gateway began is the module's to say. Anyone who has no right yet takes over only what
-    /// is settled (`isHeld` is false): what others are at just now is no doubt.
+    /// Steps and updates that others began are in doubt or owed here too, and those that others or
+    /// a person settled no longer are. Records that were here before the gateway joined the fleet
+    /// stay unchanged. Only the module can report the stage of an update that another gateway
+    /// began. A caller that does not yet have the right to the vehicle (`isHeld` is false) takes
+    /// over only what is settled: work that others are still doing is not in doubt.
     package func adopt(
         _ known: FleetKnowledge,
         in execution: ExecutionRecord,
@@ -99,8 +101,7 @@ extension Journal {
         }
     }
 
-    /// The executions, the last of each, of vehicles of which something is open here that the fleet
-    /// keeps as well.
+    /// The last execution of each vehicle with an open record here that the fleet keeps as well.
     package func fleetAccounts() throws(JournalError) -> [ExecutionRecord] {
         try view().rows(
             """
@@ -157,7 +158,7 @@ extension Journal {
         )
         for intent in open {
             let step = steps.first { isSame($0, intent.rollout, intent.digest, intent.ordinal) }
-            // Of what the fleet has not heard nothing was sent.
+            // A step that the fleet has no record of was never sent.
             if let step, step.isDoubt { continue }
             try settle.run([
                 .text(step?.outcome ?? IntentRecord.failed), Value(time),
@@ -203,7 +204,7 @@ extension Journal {
     ) throws(JournalError) {
         let mine = try JournalView(database: database).debt(of: serial)
         guard let known else {
-            // Another gateway has seen the module at rest, or a person has.
+            // Another gateway has settled the module, or a person has.
             try database.statement("DELETE FROM debts WHERE serial = ? AND fleet = 1")
                 .run([.text(serial.text)])
             guard let mine, database.changedRows > 0 else { return }
@@ -273,7 +274,7 @@ extension Journal {
         }
     }
 
-    /// The vehicle's execution of a rollout; one that was never begun here is there from now on.
+    /// The number of the vehicle's execution of a rollout; creates one that was never begun here.
     private static func execution(
         _ rollout: String,
         _ vehicle: VehicleID,

@@ -1,22 +1,22 @@
 import Domain
 
-/// What a verb came to.
+/// The result of a verb.
 package enum VerbAnswer: Sendable, Equatable {
     case done
-    /// What was asked for holds already.
+    /// The state that was requested is already in force.
     case noChange(String)
     /// Nothing was changed.
     case refused(String)
 }
 
-// That rollouts are paused or aborted: in force from the transaction that answers.
+// Holds on rollouts: in force from the transaction that returns the answer.
 
 extension Journal {
     package func hold(on rollout: String) throws(JournalError) -> Hold? {
         try view().hold(on: rollout)
     }
 
-    /// Pauses or aborts; `isAtWork` says that a run is under way on the rollout.
+    /// Pauses or aborts; `isAtWork` means that a run is working on the rollout.
     @discardableResult
     package func set(
         _ hold: Hold,
@@ -41,11 +41,11 @@ extension Journal {
         }
     }
 
-    /// Why `resume` and `retry` of an aborted rollout are refused, and what there is instead.
+    /// Why `resume` and `retry` of an aborted rollout are refused, and what to do instead.
     package static let abortedForGood =
         "it is aborted, and that is for good; 'yardmaster run --again MANIFEST' begins it again"
 
-    /// A gate sets what is not set yet; an abort outweighs a pause.
+    /// Sets a gate's hold if there is none; an abort replaces a pause.
     static func trip(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
         let before = try JournalView(database: database).hold(on: hold.rollout)?.kind
         guard before == nil || (before == .paused && hold.kind == .aborted) else { return }
@@ -58,10 +58,10 @@ extension Journal {
         ).run(hold.values)
     }
 
-    /// Takes a pause back.
+    /// Lifts a pause.
     ///
-    /// A person has looked: what was counted at the gate counts no more, and a
-    /// wave that has ended is over.
+    /// A person has looked: earlier failures no longer count at the gate, and a wave that has ended
+    /// is over.
     package func resume(
         _ rollout: String,
         saying: Saying? = nil
@@ -81,9 +81,10 @@ extension Journal {
         }
     }
 
-    /// What was counted at the gate counts no more, and a wave that has ended is over.
+    /// Earlier failures no longer count at the gate, and a wave that has ended is over.
     static func forgive(_ rollout: String, in database: JournalDatabase) throws(JournalError) {
-        // Also one whose verdict was taken away since, by `retry` or by being tried once more.
+        // This includes executions whose verdict was removed since, by `retry` or by a further
+        // attempt.
         try database.statement(
             "UPDATE executions SET forgiven = 1 WHERE rollout = ? AND counted = 1"
         ).run([.text(rollout)])

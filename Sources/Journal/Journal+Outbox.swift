@@ -1,26 +1,26 @@
 package import Domain
 
-/// What is to be told to somebody outside, and what became of that.
+/// A notification for people or other programs, and the state of its delivery.
 package struct OutboxEntry: Sendable, Equatable {
     package let id: Int64
-    /// What it is about, the same for all who are told: with the target it is there once.
+    /// Its subject, the same for all targets; each target has one entry with this key.
     package let key: String
-    /// Who is notified, by the name in a notify list.
+    /// The target's name in a notify list.
     package let target: String
     package let kind: String
     package let rollout: String?
     package let run: Int?
     package let made: WallTime
-    /// What is said, once it was put into words; it stays the same however often it is tried.
+    /// The text, once it was written; it stays the same for all attempts.
     package var body: String?
     package var attempts: Int
-    /// When it is tried again; nil when it is settled.
+    /// When the next attempt is due; nil when it is settled.
     package var next: WallTime?
     package var delivered: WallTime?
-    /// Why it did not arrive, the last time.
+    /// Why the last attempt failed.
     package var failure: String?
 
-    /// Neither delivered nor to be tried again.
+    /// Whether it is not delivered and will not be tried again.
     package var isGivenUp: Bool { delivered == nil && next == nil }
 
     static let columns =
@@ -42,7 +42,7 @@ package struct OutboxEntry: Sendable, Equatable {
     }
 }
 
-/// A wish to tell somebody something.
+/// A request to send a notification.
 package struct OutboxWish: Sendable, Equatable {
     package let key: String
     package let target: String
@@ -69,7 +69,8 @@ package struct OutboxWish: Sendable, Equatable {
 }
 
 extension Schema {
-    /// What people and other programs hear, so that each of it arrives once or is named.
+    /// Notifications for people and other programs, so that each arrives once or is listed as
+    /// failed.
     static let outbox = """
         CREATE TABLE outbox (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -92,7 +93,7 @@ extension Schema {
 }
 
 extension Journal {
-    /// Leaves what is to be told; what is there already stays as it is.
+    /// Adds notifications; entries that exist already stay unchanged.
     package func post(_ wishes: [OutboxWish], at now: WallTime) throws(JournalError) {
         guard !wishes.isEmpty else { return }
         let database = try opened()
@@ -119,8 +120,10 @@ extension Journal {
         }
     }
 
-    /// Takes the next entry that is due: nobody else gets it before `until`, and this counts as an
-    /// attempt, whatever becomes of us.
+    /// Takes the next entry that is due.
+    ///
+    /// No other process gets it before `until`, and this counts as an attempt even if this process
+    /// dies.
     package func takeOutbox(
         after id: Int64 = 0,
         at now: WallTime,
@@ -139,7 +142,7 @@ extension Journal {
         }
     }
 
-    /// Keeps the words of an entry, so that another attempt says the same.
+    /// Stores the text of an entry, so that another attempt sends the same.
     package func word(_ id: Int64, _ body: String) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -157,7 +160,7 @@ extension Journal {
         }
     }
 
-    /// It did not arrive, and is tried again then; nil gives it up.
+    /// Records a failed attempt and when the next one is due; nil gives the entry up.
     package func undelivered(
         _ id: Int64,
         because failure: String,
@@ -196,7 +199,7 @@ extension JournalView {
         )
     }
 
-    /// Whether somebody is told about this already.
+    /// Whether there is a notification about this already.
     package func isTold(_ key: String) throws(JournalError) -> Bool {
         try rows(
             "SELECT 1 FROM outbox WHERE key = ? LIMIT 1",

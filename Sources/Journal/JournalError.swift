@@ -4,30 +4,30 @@ import Glibc
 /// Why the journal could not be opened, read or written.
 package struct JournalError: Error, Equatable {
     package let kind: Kind
-    /// What was being done, such as `open` or `commit`.
+    /// The operation that failed, such as `open` or `commit`.
     package let operation: String
-    /// SQLite's extended result code, 0 when the finding is our own.
+    /// SQLite's extended result code; 0 when the program itself found the error.
     package let code: Int32
-    /// SQLite's words, or ours where SQLite was content.
+    /// SQLite's message, or ours when SQLite reported no error.
     package let words: String
 
-    /// What a caller decides by.
+    /// The kinds of errors, by which a caller decides.
     package enum Kind: Equatable, Sendable {
-        /// There is none, and reading does not make one.
+        /// There is no journal, and reading does not create one.
         case missing
-        /// It is there, or may be, and this user may not read it.
+        /// It exists or may exist, and this user may not read it.
         case notPermitted
-        /// The file cannot be made or opened.
+        /// The file cannot be created or opened.
         case cannotCreate
         /// The disk or the quota is full. What was recorded before is safe.
         case full
         /// It may be read but not written.
         case readOnly
-        /// The disk failed us.
+        /// The disk reported an error.
         case disk
         /// Another process keeps it locked.
         case busy
-        /// It does not hold together.
+        /// Its content is inconsistent.
         case corrupt
         /// A database of some other program.
         case foreign
@@ -44,7 +44,7 @@ package struct JournalError: Error, Equatable {
         self.words = words
     }
 
-    /// What SQLite says about its last call on `handle`.
+    /// The error that SQLite reports for its last call on `handle`.
     init(_ operation: String, handle: OpaquePointer?) {
         let code = sqlite3_extended_errcode(handle)
         self.init(

@@ -1,16 +1,16 @@
 import CSQLite
 import Glibc
 
-/// Reads the journal for `status` and its like: takes no lock, makes no file.
+/// Reads the journal for `status` and similar commands: takes no lock, creates no file.
 ///
-/// Works while a run writes, after a run was killed, when nobody has it open, and on what an earlier
-/// version has written.
+/// Works while a run writes, after a run was killed, when no process has it open, and on the
+/// journal of an earlier version.
 package struct JournalReader: Sendable {
     private let path: String
 
     package init(directory: String) { path = directory + "/" + Journal.fileName }
 
-    /// Everything `body` reads is of one moment.
+    /// Everything that `body` reads is from one moment.
     package func read<R>(
         _ body: (JournalView) throws(JournalError) -> R
     ) throws(JournalError) -> R {
@@ -21,11 +21,11 @@ package struct JournalReader: Sendable {
         return try attempt(body).result.get()
     }
 
-    /// Reads once, and says whether what came of it holds.
+    /// Reads once, and returns whether the result is valid.
     ///
-    /// With a log beside it, a run goes on or was killed. Without one a plain connection would make
-    /// a log; so the file is read as it lies, and what that gives, be it an error, stands only if
-    /// no run has begun to write in the meantime.
+    /// If there is a log beside the file, a run is active or was killed. Without a log, a plain
+    /// connection would create one; so the file is read as it is, and the result (which may be an
+    /// error) is valid only if no run has begun to write in the meantime.
     private func attempt<R>(
         _ body: (JournalView) throws(JournalError) -> R
     ) throws(JournalError) -> (result: Result<R, JournalError>, stands: Bool) {
@@ -45,7 +45,7 @@ package struct JournalReader: Sendable {
             }
             return (.success(result), live || before == Fingerprint(path))
         } catch {
-            // The run may have ended, and taken its log away, just before it was opened.
+            // The run may have ended and removed its log just before the log was opened.
             let stands = live ? error.kind != .cannotCreate : before == Fingerprint(path)
             return (.failure(error), stands)
         }
@@ -62,7 +62,7 @@ package struct JournalReader: Sendable {
     }
 }
 
-/// Tells whether anything was written to a journal between two looks, or its run has come or gone.
+/// A journal's files and writer at one moment; two that differ mean that something has changed.
 package struct JournalMark: Sendable, Equatable {
     private let files: [Fingerprint?]
     private let holder: Int?
@@ -74,7 +74,7 @@ package struct JournalMark: Sendable, Equatable {
     }
 }
 
-/// Tells whether a file was written between two looks.
+/// A file's state at one moment; two that differ mean that it was written in between.
 private struct Fingerprint: Sendable, Equatable {
     private let inode: UInt
     let size: Int

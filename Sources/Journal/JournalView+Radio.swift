@@ -1,20 +1,20 @@
 import Domain
 
-/// What the links of one run were like, all vehicles together.
+/// Figures of the links of one run, over all vehicles.
 package struct RunRadio: Sendable, Equatable {
-    /// The signal in dBm where links were made: half of them were better; nil when nothing was told.
+    /// The median signal of the links in dBm; nil when none was reported.
     package var median: Int?
-    /// A tenth of them were worse.
+    /// The signal that a tenth of the links were below.
     package var weakest: Int?
     package var links = 0
     package var interruptions = 0
-    /// Image bytes that were sent, and the time in which vehicles took them.
+    /// Image bytes that were sent, and the time that their transfers took.
     package var bytes = 0
     package var transferred = Duration.zero
 
     package init() {}
 
-    /// Bytes a second and vehicle; nil when too little was sent to say.
+    /// Bytes per second and vehicle; nil when too little was sent for a figure.
     package var rate: Double? {
         let seconds = Double(transferred.nanoseconds) / 1e9
         return bytes > 0 && seconds >= 1 ? Double(bytes) / seconds : nil
@@ -47,7 +47,7 @@ extension JournalView {
             run
         ) { (Int($0.integer(0)), Int($0.integer(1))) }
         (radio.bytes, radio.interruptions) = totals.first ?? (0, 0)
-        // From the news that a vehicle takes an image to whatever was told of it next.
+        // From the event that a vehicle's transfer begins to the vehicle's next event.
         let times = try rows(
             """
             SELECT COALESCE(SUM(next - time), 0) FROM (

@@ -1,15 +1,15 @@
 import Domain
 
-/// What can be read from a journal, by the run that writes it and by everybody else.
+/// Reads a journal, for the run that writes it and for all other commands.
 package struct JournalView {
     let database: JournalDatabase
 
-    /// The newest run, of one rollout or of any.
+    /// The newest run of one rollout, or of any.
     package func lastRun(rollout: String?) throws(JournalError) -> RunRecord? {
         try runs(rollout: rollout, limit: 1).first
     }
 
-    /// The newest run that is no order; the newest of all where there are only orders.
+    /// The newest run that is no order; the newest of all when there are only orders.
     package func lastRollout() throws(JournalError) -> RunRecord? {
         try rows(
             "SELECT \(RunRecord.columns) FROM runs ORDER BY is_order, number DESC LIMIT 1",
@@ -38,7 +38,7 @@ package struct JournalView {
         ).first
     }
 
-    /// Runs without an end: the one that goes on, and those that were killed.
+    /// Runs without an end: the active one, and those that were killed.
     package func openRuns() throws(JournalError) -> [RunRecord] {
         try rows(
             "SELECT \(RunRecord.columns) FROM runs WHERE ended IS NULL ORDER BY number",
@@ -63,7 +63,7 @@ package struct JournalView {
         )
     }
 
-    /// What a run said last of each vehicle, in the order of their ids: its end, or where it stands.
+    /// The last event of a run about each vehicle, by vehicle id: its end, or its standing.
     package func lastWords(ofRun number: Int) throws(JournalError) -> [EventRecord] {
         try rows(
             """
@@ -77,7 +77,7 @@ package struct JournalView {
         )
     }
 
-    /// The last event of a run: how it ended, unless it was cut off.
+    /// The last event of a run: its end, unless the run was killed.
     package func lastEvent(run: Int) throws(JournalError) -> EventRecord? {
         try rows(
             """

@@ -1,12 +1,12 @@
 package import Domain
 
-/// What a program was answered that gave its request a key.
+/// The answer to a program's request that had a key.
 package struct Reply: Sendable, Equatable {
     package let author: String
     package let key: String
-    /// Of the request as it was sent.
+    /// The digest of the request as it was sent.
     package let body: SHA256Digest
-    /// That of the answer over HTTP; 0 while the request is carried out.
+    /// The HTTP status of the answer; 0 while the request is carried out.
     package let status: Int
     package let document: String
 
@@ -24,12 +24,12 @@ package struct Reply: Sendable, Equatable {
         self.document = document
     }
 
-    /// As many are kept, the newest.
+    /// How many replies are kept: the newest ones.
     package static let most = 1_000
 
     package var isUnderWay: Bool { status == 0 }
 
-    /// With what came of the request.
+    /// The reply with the result of the request.
     package func answered(_ status: Int, _ document: String) -> Reply {
         Reply(author: author, key: key, body: body, status: status, document: document)
     }
@@ -52,9 +52,10 @@ package struct Reply: Sendable, Equatable {
 }
 
 extension Journal {
-    /// Keeps the key before its request is carried out; returns what is known under it already.
+    /// Stores the key before its request is carried out; returns the reply that already has this
+    /// key.
     ///
-    /// Nothing is known of one whose carrying out was cut off: its status is 0.
+    /// The status of that reply is 0 if its request was interrupted: its result is unknown.
     package func reserve(_ reply: Reply) throws(JournalError) -> Reply? {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
@@ -75,7 +76,7 @@ extension Journal {
         }
     }
 
-    /// What came of a request whose key was reserved.
+    /// Stores the result of a request whose key was reserved.
     package func keep(_ reply: Reply) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -83,7 +84,7 @@ extension Journal {
         }
     }
 
-    /// The request was not carried out, and may be sent again.
+    /// Removes the key of a request that was not carried out, so that it may be sent again.
     package func forget(_ reply: Reply) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in

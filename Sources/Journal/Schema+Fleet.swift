@@ -1,6 +1,6 @@
 extension Schema {
-    /// What is told to a fleet's database after it was done, and which of what is kept here the fleet
-    /// keeps as well.
+    /// Reports to a fleet's database about completed acts, and marks on the records that the fleet
+    /// keeps too.
     static let fleetWords = """
         ALTER TABLE intents ADD COLUMN fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1));
         ALTER TABLE debts ADD COLUMN fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1));
@@ -33,7 +33,7 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    /// What was told is kept: the fleet's database may forget it.
+    /// Reports that were sent are kept: the fleet's database may lose them.
     static let fleetHistory = """
         ALTER TABLE fleet_words ADD COLUMN told INTEGER NOT NULL DEFAULT 0 CHECK (told IN (0, 1));
         CREATE INDEX fleet_words_untold ON fleet_words (id) WHERE told = 0;

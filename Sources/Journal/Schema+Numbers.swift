@@ -1,10 +1,10 @@
 extension Schema {
-    /// Executions by number, steps by digest, debts by module, and what people set as states.
+    /// Executions by number, steps by digest, debts by module, and people's commands as states.
     ///
-    /// Of journals before it: each vehicle's one row becomes its execution, in the beginning that
-    /// its run belonged to. Intents have no digest, so they are known by description and place.
-    /// An update that was begun and not proven becomes the module's debt. A pause or an abort, be
-    /// it in force or asked for, becomes a hold.
+    /// In older journals, each vehicle's one row becomes its execution, in the beginning that its
+    /// run belonged to. Their intents have no digest, so they are identified by description and
+    /// place. An update that was begun and not proven becomes the module's debt. A pause or an
+    /// abort, in force or requested, becomes a hold.
     static let numbered = """
         ALTER TABLE runs ADD COLUMN is_order INTEGER NOT NULL DEFAULT 0
             CHECK (is_order IN (0, 1));

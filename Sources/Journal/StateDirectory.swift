@@ -6,7 +6,7 @@ import Glibc
 package struct StateDirectory: Sendable, Equatable {
     package let path: String
 
-    /// Opens the folder and makes it and its parents, for the owner alone, when it is missing.
+    /// Opens the folder; when it is missing, creates it and its parents for the owner alone.
     package static func create(at path: String) throws(StateDirectoryError) -> StateDirectory {
         try make(path)
         let directory = try existing(at: path)
@@ -14,7 +14,7 @@ package struct StateDirectory: Sendable, Equatable {
         return directory
     }
 
-    /// Opens the folder for reading; makes nothing.
+    /// Opens the folder for reading; creates nothing.
     package static func existing(at path: String) throws(StateDirectoryError) -> StateDirectory {
         var status = stat()
         guard stat(path, &status) == 0 else { throw StateDirectoryError(path, errno) }
@@ -28,9 +28,9 @@ package struct StateDirectory: Sendable, Equatable {
         return StateDirectory(path: path)
     }
 
-    /// Takes the lock, or throws `busy` at once.
+    /// Takes the lock, or throws `busy` immediately.
     ///
-    /// The kernel frees it when the process is gone, however it went.
+    /// The kernel frees it when the process ends, however it ends.
     package func lock(
         rollout: String,
         started: WallTime
@@ -41,7 +41,8 @@ package struct StateDirectory: Sendable, Equatable {
         )
     }
 
-    /// Who holds the lock now; asks without taking it, so that no run is turned away meanwhile.
+    /// The current holder of the lock; found without taking it, so that no run is refused
+    /// meanwhile.
     package func holder() -> LockHolder? { LockHolder.current(of: path + "/lock") }
 
     /// The name of a file system whose locks and shared memory do not reach other machines.
@@ -61,10 +62,10 @@ package struct StateDirectory: Sendable, Equatable {
         }
     }
 
-    /// Makes the folders above a path; what stands in the way is said by who needs the path.
+    /// Creates the folders above a path; a failure shows when the path itself is used.
     package static func makeFolders(above path: String) { try? make(parent(of: path)) }
 
-    /// Makes a folder and, where they are missing, those above it; each is on disk on return.
+    /// Creates a folder and the missing ones above it; each is on disk on return.
     private static func make(_ path: String) throws(StateDirectoryError) {
         guard mkdir(path, 0o700) != 0 else { return sync(parent(of: path)) }
         switch errno {
@@ -96,7 +97,7 @@ package struct StateDirectory: Sendable, Equatable {
     }
 }
 
-/// Why there is no state directory to work in.
+/// Why a state directory cannot be used.
 package enum StateDirectoryError: Error, Equatable {
     case missing(String)
     case notADirectory(String)
@@ -104,7 +105,7 @@ package enum StateDirectoryError: Error, Equatable {
     case readOnly(String)
     case full(String)
     case networkFileSystem(String, name: String)
-    /// Another run holds the lock; nil when it has not written its name yet.
+    /// Another run holds the lock; nil when it has not written its holder yet.
     case busy(LockHolder?)
     case failed(String, code: CInt)
 

@@ -16,16 +16,16 @@ package struct StateLock: ~Copyable {
             guard code == EWOULDBLOCK else { throw StateDirectoryError(path, code) }
             throw .busy(LockHolder.read(descriptor))
         }
-        // The name only words other people's messages: the lock holds without it.
+        // The text is only for other processes' messages: the lock works without it.
         let text = Array(holder.text.utf8)
         if ftruncate(descriptor, 0) == 0 { _ = pwrite(descriptor, text, text.count, 0) }
         self.descriptor = descriptor
     }
 
     deinit {
-        // A name left behind would be that of nobody.
+        // A holder's text must not outlive its lock.
         _ = ftruncate(descriptor, 0)
-        // Closing alone would leave it to a child that is about to start a program.
+        // Closing alone would keep the lock in a child that is about to start a program.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
@@ -33,7 +33,7 @@ package struct StateLock: ~Copyable {
     package consuming func release() {}
 }
 
-/// Who holds the lock, for the message to everybody else.
+/// The holder of the lock, for messages of other processes.
 package struct LockHolder: Sendable, Equatable, CustomStringConvertible {
     package let pid: Int
     package let started: WallTime
@@ -56,7 +56,7 @@ package struct LockHolder: Sendable, Equatable, CustomStringConvertible {
             + String(String.UnicodeScalarView(name)) + "\n"
     }
 
-    /// Nil for anything but three such lines.
+    /// Nil for anything other than three such lines.
     package init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 4, lines[3].isEmpty,
@@ -80,12 +80,12 @@ package struct LockHolder: Sendable, Equatable, CustomStringConvertible {
 
     /// How often the kernel's list is read before a lock that is not in it counts as not held.
     ///
-    /// A list of many locks is read in pieces, and a lock that goes away between two of them moves those
-    /// behind it up: any other one may be missing. One look in a hundred missed one beside four
-    /// processes that took and released locks all the time.
+    /// A list of many locks is read in pieces. When a lock disappears between two reads, the later
+    /// ones move up, and any other lock may be missing. In a test beside four processes that took
+    /// and released locks all the time, one read in a hundred missed a lock.
     private static let looks = 16
 
-    /// The process named in the file, if the kernel says that it does hold a lock on it.
+    /// The process in the file, if it holds a lock on the file according to the kernel.
     package static func current(
         of path: String,
         locks: () -> String? = LockHolder.kernelLocks
@@ -98,15 +98,16 @@ package struct LockHolder: Sendable, Equatable, CustomStringConvertible {
         for _ in 0..<looks {
             guard let locks = locks() else { return nil }
             if holder.holds(file: status.st_ino, in: locks) { return holder }
-            // Nobody can hold anything who is not there.
+            // A process that does not exist holds no lock.
             if kill(pid_t(truncatingIfNeeded: holder.pid), 0) != 0, errno == ESRCH { return nil }
         }
         return nil
     }
 
-    /// As `1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF` (proc_locks(5)).
+    /// Looks for a line such as `1: FLOCK  ADVISORY  WRITE 1234 08:01:131075 0 EOF`
+    /// (proc_locks(5)).
     ///
-    /// The device is left out: some file systems show another one there than in stat.
+    /// The device is not compared: some file systems show another one there than in stat.
     private func holds(file number: ino_t, in locks: String) -> Bool {
         locks.split(separator: "\n").contains { line in
             let fields = line.split(separator: " ")
