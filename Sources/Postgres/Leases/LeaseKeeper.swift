@@ -2,15 +2,16 @@ package import Domain
 
 /// Decides when rights are renewed, and when work on a module must end because they are not.
 ///
-/// It goes by the gateway's own clock, which goes on while the machine sleeps, and counts from before
-/// each request was sent: here a right ends earlier than at the server, never later.
+/// It uses the gateway's own clock, which continues while the machine sleeps, and counts from
+/// before each request was sent: here a right ends earlier than at the server, never later.
 package struct LeaseKeeper: Sendable {
     package enum State: Sendable, Equatable {
         /// Renewed in time. Next: `ending`, `lost`.
         case held(until: Moment)
-        /// Work was asked for its safe point; a renewal only gives it more time. Next: `lost`.
+        /// Work was asked to end at its safe point; a renewal only gives it more time. Next:
+        /// `lost`.
         case ending(until: Moment)
-        /// Over: the link is closed and nothing more is sent. Next: forgotten, when work has ended.
+        /// Over: the link is closed and nothing more is sent. Next: removed, when work has ended.
         case lost
     }
 
@@ -18,7 +19,7 @@ package struct LeaseKeeper: Sendable {
         case renew([FleetLease])
         /// The work on the module is to end at its next safe point.
         case rest(Serial)
-        /// The link to the module is to be closed at once.
+        /// The link to the module is to be closed immediately.
         case cut(Serial)
     }
 
@@ -32,7 +33,7 @@ package struct LeaseKeeper: Sendable {
     /// Whether a renewal is under way.
     private var isAsking = false
     private var nextBeat: Moment?
-    /// After how long the next renewal is tried when this one is not answered.
+    /// The pause before the next renewal if this one is not answered.
     private var pause: Duration
 
     package init(_ terms: LeaseTerms) {
@@ -102,7 +103,7 @@ package struct LeaseKeeper: Sendable {
         return actions
     }
 
-    /// The renewal that was sent at `sent` was answered: who is not in the answer is fenced off.
+    /// The renewal that was sent at `sent` was answered: a lease that is not in the answer is lost.
     package mutating func renewed(
         _ kept: Set<FleetLease>,
         of asked: [FleetLease],
@@ -121,7 +122,7 @@ package struct LeaseKeeper: Sendable {
             case (.held, false), (.ending, false):
                 entry.state = .lost
                 actions.append(.cut(lease.serial))
-            // The link was closed already, and the work was told so.
+            // The link was closed already, and its work was ended.
             case (.lost, _): break
             }
             entries[lease.serial] = entry
@@ -129,7 +130,7 @@ package struct LeaseKeeper: Sendable {
         return actions
     }
 
-    /// The renewal was not answered: it is tried again after a pause that grows.
+    /// The renewal was not answered: it is tried again after a pause, which grows.
     package mutating func unanswered(_ now: Moment) {
         isAsking = false
         nextBeat = now.advanced(by: pause)

@@ -1,18 +1,18 @@
-/// What a database says of itself, beside what was written down when rights were granted last.
+/// The identity of a database now, and its identity as recorded when rights were last granted.
 package struct FleetHistory: Sendable, Equatable {
-    /// Drawn when the server's data directory was made.
+    /// The system identifier, which a server gets when its data directory is created.
     package let recordedSystem: String
     package let system: String
-    /// Eight hex digits; another one since a standby took over or a backup was brought forward.
+    /// Eight hex digits; different after a standby took over or a backup was brought forward.
     package let recordedTimeline: String
     package let timeline: String
-    /// Whether the table of modules is the one that was made then, and not one of a dump.
+    /// Whether the table of modules is the one that was created then, and not one of a dump.
     package let isSameTable: Bool
     /// Raised by a person after each restore.
     package let generation: Int
-    /// For how long no right may be granted yet, by the server's clock.
+    /// How long no right may be granted yet, by the server's clock.
     package let wait: Duration
-    /// The names of gateways that have not reported again what this database may have forgotten.
+    /// The gateways that have not yet reported again what this database may have lost.
     package let awaited: String?
 
     package init(
@@ -39,16 +39,16 @@ package struct FleetHistory: Sendable, Equatable {
 /// Decides whether a database may grant rights: one that went back in time would grant epochs twice.
 package enum EpochGuard: Sendable, Equatable {
     case open
-    /// Not yet: anyone who had a right that this database has forgotten must have let go first.
+    /// Not yet: holders of rights that this database has lost must have released them first.
     case waits(Duration)
-    /// Not before these gateways have reported again what was forgotten.
+    /// Not before these gateways have reported again what was lost.
     case awaits(String)
-    /// Another server took over; anyone who sees it first writes it down, and everybody waits.
+    /// Another server took over; the first gateway that notices records it, and all gateways wait.
     case movedOn(from: String, to: String)
-    /// A backup: a person must say that it is to be used.
+    /// A backup: a person must confirm that it is to be used.
     case restored(String)
 
-    /// `known` is the highest generation that this gateway has seen, nil for none.
+    /// `known` is the highest generation that this gateway has seen; nil when it has seen none.
     package init(_ history: FleetHistory, known: Int?) {
         if history.recordedSystem != history.system {
             self = .restored("its tables come from another server")

@@ -31,7 +31,8 @@ extension FleetDatabase {
         )
     }
 
-    /// What the guard says now; a server that took over is written down, which begins the wait.
+    /// The guard's current decision; when another server took over, this is recorded and the wait
+    /// begins.
     package func guardedHistory(
         known: Int?,
         terms: LeaseTerms
@@ -53,9 +54,9 @@ extension FleetDatabase {
         return EpochGuard(try history(), known: known)
     }
 
-    /// A person's word that a restored database is to be used from now on; gives its new generation.
+    /// Records a person's confirmation of a restored database; returns its new generation.
     ///
-    /// Anyone who had a right in what was lost has the time to let go first.
+    /// Holders of rights that were lost have the time to release them first.
     package func acceptRestore(known: Int?, terms: LeaseTerms) throws(FleetError) -> Int {
         let found = try rows(
             FleetStatement(
@@ -82,6 +83,6 @@ extension FleetDatabase {
 }
 
 extension Duration {
-    /// For a `bigint` of microseconds.
+    /// The text of a `bigint` of microseconds.
     var microseconds: String { "\(nanoseconds / 1_000)" }
 }

@@ -1,10 +1,10 @@
 package import Domain
 
-/// Which history a database has, as far as one gateway is concerned.
+/// The identity of a database's history, and whether it waits for one gateway's reports.
 package struct FleetPlaceInHistory: Sendable, Equatable {
-    /// Another one since a standby took over or a backup was confirmed: what was reported before may be forgotten.
+    /// Different after a standby took over or a backup was confirmed: earlier reports may be lost.
     package let mark: String
-    /// Whether nothing is granted before this gateway has reported again.
+    /// Whether no right is granted before this gateway has reported again.
     package let isAwaited: Bool
 }
 
@@ -33,7 +33,7 @@ extension FleetDatabase {
         return FleetPlaceInHistory(mark: mark, isAwaited: row.isTrue(1))
     }
 
-    /// All that this gateway has done is known to this history: nobody waits for it.
+    /// This gateway has reported everything to this history: the database no longer waits for it.
     package func hasRetold(_ gateway: String, in place: FleetPlaceInHistory) throws(FleetError) {
         _ = try rows(
             FleetStatement(
@@ -44,7 +44,7 @@ extension FleetDatabase {
         )
     }
 
-    /// A person's word that nobody waits for this gateway; false when nobody did.
+    /// A person's decision to wait no longer for this gateway; false when it was not awaited.
     package func forget(_ gateway: String) throws(FleetError) -> Bool {
         try !rows(
             FleetStatement(
@@ -55,11 +55,11 @@ extension FleetDatabase {
         ).isEmpty
     }
 
-    // MARK: What is open; known ones stay as they are
+    // MARK: Open records; existing ones stay unchanged
 
-    /// A step that must be done once was begun, and nobody knows how it ended.
+    /// Reports a step that must be done once and whose result is unknown.
     ///
-    /// Of the rollout's beginning as the gateway has last seen it.
+    /// It belongs to the rollout's beginning that the gateway has last seen.
     package func report(
         doubt act: FleetAct,
         of holder: FleetHolder
@@ -85,7 +85,7 @@ extension FleetDatabase {
         )
     }
 
-    /// What a module will owe until it is proven.
+    /// Reports the debt of a module, which it has until its update is proven.
     package func report(
         debt: FleetAct.Debt,
         of lease: FleetLease,
@@ -110,7 +110,7 @@ extension FleetDatabase {
         )
     }
 
-    /// A step of `always` that a vehicle is still owed.
+    /// Reports a step of `always` that is still owed to a vehicle.
     package func report(
         owed step: FleetAct.Owed,
         epoch: Int,

@@ -1,5 +1,5 @@
 extension FleetDatabase {
-    /// How far the tables are.
+    /// The version of the tables, compared with the program's.
     package func standing(
         of schema: FleetSchema = .current
     ) throws(FleetError) -> FleetSchema.Standing {
@@ -20,7 +20,8 @@ extension FleetDatabase {
         }
     }
 
-    /// Makes the tables, or brings them to the schema's version; true when there was something to do.
+    /// Creates the tables, or upgrades them to the schema's version; true when there was something
+    /// to do.
     package func upgrade(
         to schema: FleetSchema = .current,
         from standing: FleetSchema.Standing,
@@ -39,7 +40,7 @@ extension FleetDatabase {
         return true
     }
 
-    /// Makes the roles as far as this user may; gives those that are not there in the end.
+    /// Creates the roles that this user may create; returns those that are still missing.
     package func grantRights() throws(FleetError) -> [FleetRole] {
         try run(FleetRole.statements, "give the roles their rights")
         return try missingRoles()

@@ -1,7 +1,8 @@
 extension FleetSchema {
-    /// The waves and the gate of a rollout, and where each of its vehicles stands.
+    /// The waves and the gate of a rollout, and the state of each of its vehicles.
     ///
-    /// Whatever changes the numbers of a gate has the rollout's row: nobody counts past it.
+    /// Everything that changes the gate's numbers locks the rollout's row: none counts past the
+    /// gate.
     static let gates = Migration(
         version: 4,
         oldestReader: 4,
@@ -12,14 +13,15 @@ extension FleetSchema {
               ADD COLUMN wave_ended timestamptz,
               ADD COLUMN attempted integer NOT NULL DEFAULT 0,
               ADD COLUMN failed integer NOT NULL DEFAULT 0,
-              -- More than so many, or than such a share in hundredths of a percent, are too many.
+              -- The gate trips on more failures than this, or than this share in hundredths of a
+              -- percent.
               ADD COLUMN most_failed integer,
               ADD COLUMN most_share integer,
               ADD COLUMN at_least integer NOT NULL DEFAULT 0,
               ADD COLUMN gate_action text NOT NULL DEFAULT 'pause',
               ADD COLUMN gate_words text NOT NULL DEFAULT '',
               ADD COLUMN checker uuid,
-              -- Counts what became of its vehicles: anyone who looks asks for what is new.
+              -- Counts changes of its vehicles, so that a reader can ask for the new ones only.
               ADD COLUMN changes bigint NOT NULL DEFAULT 0;
 
             ALTER TABLE yardmaster.gateway ADD COLUMN drain boolean NOT NULL DEFAULT false;
@@ -31,7 +33,7 @@ extension FleetSchema {
               serial text NOT NULL,
               wave integer NOT NULL,
               state text NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'claimed', 'ended')),
-              -- Who has it, or had it last.
+              -- The gateway that has it, or had it last.
               instance uuid,
               gateway text,
               epoch bigint,
@@ -40,7 +42,7 @@ extension FleetSchema {
               sentence text,
               version text,
               touched boolean NOT NULL DEFAULT false,
-              -- What it adds to the gate.
+              -- Its contribution to the gate.
               attempted integer NOT NULL DEFAULT 0,
               failed integer NOT NULL DEFAULT 0,
               counted boolean NOT NULL DEFAULT false,
@@ -56,7 +58,7 @@ extension FleetSchema {
             CREATE INDEX execution_holder ON yardmaster.execution (instance)
               WHERE state = 'claimed';
 
-            -- Vehicles that a start of a gateway has listened for long enough.
+            -- Vehicles that a gateway's process has searched for long enough without hearing them.
             CREATE TABLE yardmaster.missed (
               rollout text NOT NULL,
               beginning bigint NOT NULL,
@@ -83,8 +85,9 @@ extension FleetSchema {
                 AND g.draining IS NULL AND g.heard > yardmaster.clock() - interval '2 minutes'
             $yardmaster$;
 
-            -- Brings the vehicles of the plan and its rules, and takes up again what has not ended well:
-            -- all of it when nobody else is at work, else what was only put off.
+            -- Enters the plan's vehicles and rules, and queues vehicles again that have not ended
+            -- well: all of them when no other gateway is at work, else only those that were put
+            -- off.
             CREATE FUNCTION yardmaster.enlist(
               p_rollout text, p_beginning bigint, p_instance uuid, p_vehicles text[],
               p_serials text[], p_in integer[], p_waves integer, p_most_failed integer,
@@ -103,7 +106,7 @@ extension FleetSchema {
               SELECT p_rollout, p_beginning, v.vehicle, v.serial, v.wave
               FROM unnest(p_vehicles, p_serials, p_in) AS v(vehicle, serial, wave)
               ON CONFLICT (rollout, beginning, vehicle) DO NOTHING;
-              -- Whose right is over without a word does not keep its place.
+              -- An execution whose right is over without a verdict does not keep its place.
               UPDATE yardmaster.execution e SET state = 'queued'
               WHERE e.rollout = p_rollout AND e.beginning = p_beginning AND e.state = 'claimed'
                 AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.serial = e.serial
@@ -178,8 +181,8 @@ extension FleetSchema {
                 IF NOT p_paying AND NOT p_partial AND x.wave > r.wave THEN
                   word := 'early'; RETURN NEXT; RETURN;
                 END IF;
-                -- So many may be under way that, if all of them fail, none fails after the one that
-                -- trips the gate. One whose gateway vanished keeps its place until it is taken over.
+                -- If all vehicles under way fail, none may fail after the one that trips the gate.
+                -- A vehicle whose gateway vanished keeps its place until it is taken over.
                 SELECT count(*) INTO flying FROM yardmaster.execution n
                 WHERE n.rollout = p_rollout AND n.beginning = p_beginning
                   AND n.state = 'claimed' AND n.vehicle <> p_vehicle;
@@ -228,8 +231,8 @@ extension FleetSchema {
               RETURN NEXT;
             END $yardmaster$;
 
-            -- How work ended: gives the right back, counts at the gate and trips it. A word that comes
-            -- after somebody else had the right is an observation and changes nothing.
+            -- Ends work: gives the right back, counts at the gate and trips it. A report that
+            -- arrives after another gateway had the right is an observation and changes nothing.
             CREATE FUNCTION yardmaster.settle(
               p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
               p_vehicle text, p_run bigint, p_outcome text, p_failure text, p_sentence text,
@@ -287,8 +290,9 @@ extension FleetSchema {
               RETURN is_own;
             END $yardmaster$;
 
-            -- How the wave stands; one row when all of it has ended or was missed by all who are at
-            -- work, none before. What nobody hears is unreachable from then on.
+            -- The figures of the wave: one row when all its vehicles have ended or were missed by
+            -- all gateways at work, else none. Vehicles that no gateway hears are unreachable from
+            -- then on.
             CREATE FUNCTION yardmaster.wave(p_rollout text, p_beginning bigint)
             RETURNS TABLE (
               o_wave integer, o_waves integer, o_members bigint, o_reached bigint,

@@ -1,7 +1,7 @@
 extension FleetSchema {
-    /// A right only for vehicles of the plan, and one clock for all that is written down.
+    /// Rights only for vehicles of the plan, and one clock for all times in the tables.
     ///
-    /// Programs from before see no other answer: each of their runs brings its plan first.
+    /// Older programs get no new answer: each of their runs enters its plan first.
     static let listed = Migration(
         version: 5,
         oldestReader: 4,
@@ -9,7 +9,8 @@ extension FleetSchema {
             ALTER FUNCTION yardmaster.claim(text, uuid, text, text, bigint, bigint, bigint, bigint,
               bigint, boolean, text, integer, boolean) RENAME TO claim_listed;
 
-            -- Without its row a vehicle has no wave and no place at the gate. What is owed is paid anyway.
+            -- Without its row a vehicle has no wave and no place at the gate. Debts are paid
+            -- anyway.
             CREATE FUNCTION yardmaster.claim(
               p_serial text, p_holder uuid, p_rollout text, p_vehicle text, p_length bigint,
               p_wait bigint, p_known bigint, p_generation bigint, p_beginning bigint,

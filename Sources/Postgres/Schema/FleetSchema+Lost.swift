@@ -1,6 +1,6 @@
 extension FleetSchema {
-    /// What becomes of a vehicle whose gateway vanished and that no other one hears: a wave does not
-    /// wait for it forever.
+    /// Ends a vehicle whose gateway vanished and that no other gateway hears: a wave does not wait
+    /// for it forever.
     static let lost = Migration(
         version: 6,
         oldestReader: 4,
@@ -12,15 +12,16 @@ extension FleetSchema {
         )
     )
 
-    /// A doubt stays until a person answers: one of an earlier beginning or of another rollout, too.
+    /// A doubt stays until a person answers it, even one of an earlier beginning or another
+    /// rollout.
     static let doubted = Migration(version: 8, oldestReader: 4, statements: wave(doubts: ""))
 
-    /// How a wave stands; `doubts` says which of the vehicle's doubts count.
+    /// The function for a wave's figures; `doubts` restricts which of the vehicle's doubts count.
     private static func wave(doubts: String) -> String {
         """
-        -- As before, and what was begun by a gateway whose right is over for good, and was missed by
-        -- all who are at work, ends too. Its right is taken away: what that gateway says later is an
-        -- observation. Whatever owes something is no mere absence.
+        -- As before; also ends vehicles whose gateway's right is permanently over and which all
+        -- gateways at work have missed. Their right is removed: later reports of that gateway are
+        -- observations. A vehicle that owes something does not end as merely unreachable.
         CREATE OR REPLACE FUNCTION yardmaster.wave(p_rollout text, p_beginning bigint)
         RETURNS TABLE (
           o_wave integer, o_waves integer, o_members bigint, o_reached bigint,

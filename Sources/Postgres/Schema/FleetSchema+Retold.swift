@@ -1,29 +1,32 @@
 extension FleetSchema {
-    /// What a database that went back in time has forgotten is reported again, and nothing is granted before.
+    /// Gateways report again what a database that went back in time has lost; before that, no right
+    /// is granted.
     ///
-    /// Programs from before report nothing twice: they are not waited for, and find that nothing is granted meanwhile.
+    /// Older programs report nothing twice: no one waits for them, and they get no rights
+    /// meanwhile.
     static let retold = Migration(
         version: 7,
         oldestReader: 4,
         statements: """
-            -- Whether this start of a gateway reports again what it reported to another history.
+            -- Whether this gateway's process reports again what it reported to another history.
             ALTER TABLE yardmaster.gateway ADD COLUMN retells boolean NOT NULL DEFAULT false,
-              -- Of the run that is on, as its last sign of life has them.
+              -- Figures of the current run, from its last sign of life.
               ADD COLUMN adapters text[],
               ADD COLUMN links integer,
               ADD COLUMN rights_lost bigint NOT NULL DEFAULT 0,
               ADD COLUMN waited_ms bigint NOT NULL DEFAULT 0,
               ADD COLUMN untold bigint NOT NULL DEFAULT 0;
 
-            -- Starts of gateways that may have done something this database has forgotten.
+            -- Processes of gateways that may have done something that this database has lost.
             CREATE TABLE yardmaster.awaited (
               instance uuid PRIMARY KEY,
               gateway text NOT NULL,
               since timestamptz NOT NULL DEFAULT yardmaster.clock()
             );
 
-            -- A standby that took over lacks moments: those who were at work then are waited for. A backup
-            -- lacks any time: everybody who was at work in the month before it is.
+            -- A standby that took over lacks the last moments: gateways that were at work then are
+            -- awaited. A backup may lack any length of time: all gateways at work in the month
+            -- before it are awaited.
             CREATE FUNCTION yardmaster.await_gateways() RETURNS trigger
             LANGUAGE plpgsql AS $yardmaster$ DECLARE latest timestamptz; BEGIN
               SELECT max(g.heard) INTO latest FROM yardmaster.gateway g;
@@ -68,7 +71,8 @@ extension FleetSchema {
             ALTER FUNCTION yardmaster.settle(text, bigint, uuid, text, text, text, bigint, text, text,
               text, text, text, bigint, boolean, integer, integer) RENAME TO settle_granted;
 
-            -- A grant that this database has forgotten is written down first: nobody has had the right since.
+            -- A grant that this database has lost is recorded first: no other gateway has had the
+            -- right since.
             CREATE FUNCTION yardmaster.settle(
               p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
               p_vehicle text, p_run bigint, p_outcome text, p_failure text, p_sentence text,

@@ -1,8 +1,9 @@
 extension FleetSchema {
-    /// One rollout over all gateways: its beginning, what was begun and is owed, and what people set.
+    /// One rollout over all gateways: its beginning, its open acts and debts, and people's
+    /// commands.
     ///
-    /// Anyone who locks a rollout and a module locks the rollout first. Each function is one statement to
-    /// its caller; inside, every statement sees what was committed before it.
+    /// A transaction that locks a rollout and a module locks the rollout first. Each function is
+    /// one statement to its caller; inside, every statement sees what was committed before it.
     static let rollouts = Migration(
         version: 3,
         oldestReader: 3,
@@ -15,7 +16,7 @@ extension FleetSchema {
 
             CREATE TABLE yardmaster.rollout (
               name text PRIMARY KEY,
-              -- Counted up when it is begun again: what was done before counts no more.
+              -- Incremented when it is begun again: earlier results no longer count.
               beginning bigint NOT NULL DEFAULT 1,
               plan text NOT NULL,
               state text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'finished')),
@@ -25,12 +26,13 @@ extension FleetSchema {
               hold_reason text,
               hold_author text,
               hold_made timestamptz,
-              -- How often it was resumed, so that each gateway notices each one.
+              -- How often it was resumed, so that each gateway notices each time.
               resumed bigint NOT NULL DEFAULT 0,
               CHECK ((hold IS NULL) = (hold_made IS NULL))
             ) WITH (fillfactor = 20);
 
-            -- Steps that must be done once, the last try of each: without an outcome it is in doubt.
+            -- Steps that must be done once, the last attempt of each: without an outcome it is in
+            -- doubt.
             CREATE TABLE yardmaster.step (
               rollout text NOT NULL,
               beginning bigint NOT NULL,
@@ -52,7 +54,7 @@ extension FleetSchema {
             CREATE INDEX step_doubt ON yardmaster.step (vehicle)
               WHERE outcome IS NULL OR outcome = 'in-doubt';
 
-            -- What was begun on a module and is not proven.
+            -- Updates that were begun on a module and are not proven.
             CREATE TABLE yardmaster.debt (
               serial text PRIMARY KEY,
               vehicle text NOT NULL,
@@ -68,7 +70,7 @@ extension FleetSchema {
             );
             CREATE INDEX debt_vehicle ON yardmaster.debt (vehicle);
 
-            -- Steps of `always` that a vehicle is still owed.
+            -- Steps of `always` that are still owed to a vehicle.
             CREATE TABLE yardmaster.owed (
               rollout text NOT NULL,
               vehicle text NOT NULL,
@@ -100,7 +102,7 @@ extension FleetSchema {
               PRIMARY KEY (vehicle, release)
             );
 
-            -- What people said, for anyone who asks later.
+            -- What people have commanded, for later questions.
             CREATE TABLE yardmaster.said (
               number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
               verb text NOT NULL,
@@ -111,8 +113,8 @@ extension FleetSchema {
               at timestamptz NOT NULL DEFAULT clock_timestamp()
             );
 
-            -- Begins a rollout, or goes on with it; `p_seen` is the beginning that the caller has seen,
-            -- so that of two that begin it again at once one does.
+            -- Begins a rollout, or continues it; `p_seen` is the beginning that the caller has
+            -- seen, so that only one of two gateways that begin it again at the same time succeeds.
             CREATE FUNCTION yardmaster.enter(
               p_rollout text, p_plan text, p_begins boolean, p_seen bigint, p_instance uuid
             ) RETURNS TABLE (o_beginning bigint, o_plan text)
@@ -133,7 +135,7 @@ extension FleetSchema {
               RETURN QUERY SELECT r.beginning, r.plan;
             END $yardmaster$;
 
-            -- The right to a module, unless people or the rollout's state stand against it.
+            -- Grants the right to a module, unless people or the rollout's state prevent it.
             CREATE FUNCTION yardmaster.claim(
               p_serial text, p_holder uuid, p_rollout text, p_vehicle text, p_length bigint,
               p_wait bigint, p_known bigint, p_generation bigint, p_beginning bigint,
@@ -206,7 +208,7 @@ extension FleetSchema {
               RETURN NEXT;
             END $yardmaster$;
 
-            -- Says what is about to be done, by anyone who has the right, and whether it may be.
+            -- Records the next act of the holder of the right, and answers whether it is allowed.
             CREATE FUNCTION yardmaster.intend(
               p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
               p_beginning bigint, p_vehicle text, p_digest text, p_ordinal integer, p_effect text,
@@ -242,7 +244,7 @@ extension FleetSchema {
                 IF FOUND AND s.outcome = 'done' THEN
                   word := 'done'; a := s.gateway; RETURN NEXT; RETURN;
                 END IF;
-                -- An answer that was lost is asked for once more.
+                -- The same request again is allowed: its first answer may have been lost.
                 IF FOUND AND coalesce(s.outcome, 'in-doubt') = 'in-doubt'
                   AND NOT (s.outcome IS NULL AND s.instance = p_holder AND s.epoch = p_epoch)
                 THEN

@@ -2,9 +2,9 @@ import Domain
 
 /// Where a fleet's PostgreSQL is: `postgresql://USER@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE`.
 ///
-/// It stands in command lines and files that many can read, so it has no password.
+/// It appears in command lines and files that many can read, so it has no password.
 package struct FleetAddress: Sendable, Equatable {
-    /// One server of several that are tried in their order.
+    /// One server; several are tried in their order.
     package struct Host: Sendable, Equatable {
         /// A name, an address, or the directory of a unix socket.
         package let name: String
@@ -17,7 +17,7 @@ package struct FleetAddress: Sendable, Equatable {
 
         package var isSocket: Bool { name.hasPrefix("/") }
 
-        /// What goes to it does not leave this machine.
+        /// Whether data for it stays on this machine.
         package var isLocal: Bool {
             if isSocket || name == "localhost" || name == "::1" { return true }
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -30,18 +30,18 @@ package struct FleetAddress: Sendable, Equatable {
         }
     }
 
-    /// What may stand behind the question mark: files, each given to libpq under the same name.
+    /// Parameters after the question mark: files, each passed to libpq under the same name.
     package enum File: String, CaseIterable, Sendable {
         case passfile, sslrootcert, sslcert, sslkey, sslcrl
     }
 
     package let hosts: [Host]
-    /// Nil for the name of the user who runs the program.
+    /// Nil for the name of the user that runs the program.
     package let user: String?
     package let database: String
     package let files: [File: String]
 
-    /// Where Debian's server listens on its own machine.
+    /// The directory of the socket of Debian's server.
     static let usualSocket = "/var/run/postgresql"
 
     package init(hosts: [Host], user: String?, database: String, files: [File: String] = [:]) {
@@ -133,7 +133,8 @@ package struct FleetAddress: Sendable, Equatable {
         return port
     }
 
-    /// Without percent signs; control characters are refused, for libpq's values end at a zero.
+    /// Decodes percent signs; refuses control characters, because libpq's values end at a zero
+    /// byte.
     private static func plain(_ text: Substring) throws(FleetAddressError) -> String {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -154,7 +155,7 @@ package struct FleetAddress: Sendable, Equatable {
         return plain
     }
 
-    /// As it can be given again; nothing in it is secret.
+    /// The address in the form in which it can be given again; nothing in it is secret.
     package var text: String {
         let servers = hosts.map { host in
             host.isSocket
@@ -164,11 +165,12 @@ package struct FleetAddress: Sendable, Equatable {
             + "/" + database
     }
 
-    /// TLS with a verified name, unless nothing leaves this machine.
+    /// Whether TLS with a verified name is used; not when all data stays on this machine.
     package var isVerified: Bool { !hosts.allSatisfy(\.isLocal) }
 }
 
-/// Why a text is no address of a fleet; the text itself is not shown, for a password may be in it.
+/// Why a text is no address of a fleet; the text itself is not shown, because it may contain a
+/// password.
 package enum FleetAddressError: Error, Equatable, CustomStringConvertible {
     case scheme
     case password

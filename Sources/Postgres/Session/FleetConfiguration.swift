@@ -1,6 +1,6 @@
 import Domain
 
-/// What `/etc/yardmaster/fleet.conf` says: lines of `KEY = VALUE`, with comments after `#`.
+/// The content of `/etc/yardmaster/fleet.conf`: lines of `KEY = VALUE`, with comments after `#`.
 package struct FleetConfiguration: Sendable, Equatable {
     package let fleet: String?
     package let gateway: String?
@@ -43,7 +43,7 @@ package struct FleetConfiguration: Sendable, Equatable {
     }
 }
 
-/// What is wrong with the file, and in which line.
+/// The error in the file, with its line.
 package struct FleetConfigurationError: Error, Equatable {
     package let line: Int
     package let words: String

@@ -1,6 +1,6 @@
 package import Domain
 
-/// Who is asking, as the server sees it.
+/// The database's user of this session, and its rights.
 package struct FleetUser: Sendable, Equatable {
     package let name: String
     /// Whether it may take rights on modules.
@@ -34,7 +34,8 @@ extension FleetDatabase {
         )
     }
 
-    /// How far this machine's clock is ahead of the server's, to what a question takes.
+    /// How far this machine's clock is ahead of the server's, as exactly as the time of one request
+    /// allows.
     package func clockOffset(at time: WallTime) throws(FleetError) -> Duration {
         let found = try rows(
             FleetStatement(

@@ -1,15 +1,15 @@
 package import Domain
 
-/// The fleet's database, behind a thread of its own: nothing of it runs where the radio does.
+/// The fleet's database, behind a thread of its own: none of its work runs on the radio's thread.
 ///
-/// The session is made when something is asked, and again after it was lost. Each call ends within its
+/// The session is made at the first request, and again after it was lost. Each call ends within its
 /// time, whatever the network does.
 package actor FleetDatabase {
     private let executor: any SerialExecutor
     package nonisolated let settings: FleetSettings
     private let open: Opening
     private var session: (any FleetSession)?
-    /// Which of the hosts is asked first: the last one that answered.
+    /// The index of the host that is tried first: the last one that answered.
     private var first = 0
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
@@ -20,10 +20,10 @@ package actor FleetDatabase {
     package typealias Opening =
         @Sendable (FleetSettings, FleetAddress.Host) throws(FleetError) -> any FleetSession
 
-    /// Reaches no server yet.
+    /// Connects to no server yet.
     ///
-    /// `now` is the machine's clock that goes on while it sleeps. The executor has a thread that may be
-    /// blocked; anyone who starts it stops it.
+    /// `now` is the machine's clock that continues while it sleeps. The executor has a thread that
+    /// may be blocked; its creator stops it.
     package init(
         _ settings: FleetSettings,
         on executor: any SerialExecutor,
@@ -34,7 +34,7 @@ package actor FleetDatabase {
         }
     }
 
-    /// The same by sessions of another kind.
+    /// The same with sessions of another kind.
     package init(
         _ settings: FleetSettings,
         on executor: any SerialExecutor,
@@ -47,7 +47,7 @@ package actor FleetDatabase {
 
     /// One statement, in a transaction of its own.
     ///
-    /// One that collided with another is tried again twice, for it did nothing.
+    /// A statement that collided with another one did nothing, so it is tried again up to twice.
     package func rows(_ statement: FleetStatement) throws(FleetError) -> [DatabaseRow] {
         var left = 2
         while true {
@@ -73,17 +73,18 @@ package actor FleetDatabase {
         }
     }
 
-    /// Part of a statement whose transaction does not wait for the disk, or for a standby, when it commits.
+    /// Part of a statement whose transaction does not wait for the disk or for a standby when it
+    /// commits.
     ///
-    /// The row of a rollout is locked by all of its gateways. While the one that has it waited for the disk, all
-    /// others waited for it: one claim or verdict for each write of the disk. Anyone who uses the answer
-    /// calls `sync` first.
+    /// All gateways of a rollout lock its row. If the gateway with the lock waited for the disk,
+    /// all others would wait for it too: only one claim or verdict per write of the disk. A caller
+    /// that uses the answer calls `sync` first.
     static let unsynced = "set_config('synchronous_commit', 'off', true)"
 
-    /// Waits until all that was committed before is on disk, and on a standby where the server asks for that.
+    /// Waits until all earlier commits are on disk, and on a standby if the server requires that.
     ///
-    /// Writes a message into the log, which nothing reads, for a transaction that wrote nothing waits for nothing. Many
-    /// gateways share one write of the disk.
+    /// It writes a message into the log, which nothing reads, because a transaction that wrote
+    /// nothing waits for nothing. Many gateways share one write of the disk.
     func sync() throws(FleetError) {
         _ = try rows(
             FleetStatement(
@@ -93,7 +94,7 @@ package actor FleetDatabase {
         )
     }
 
-    /// What answers now, for people and checks.
+    /// The server that answers now, for people and checks.
     package func server() throws(FleetError) -> FleetServer {
         let session = try connected()
         return FleetServer(
@@ -131,7 +132,7 @@ package actor FleetDatabase {
         )
     }
 
-    /// A session in which something is under way, or that is in a broken transaction, is of no use.
+    /// Drops a session that is lost: a pending statement or a broken transaction makes it useless.
     private func dropSession(after error: FleetError) {
         switch error.kind {
         case .lost, .unreachable, .noLibrary: session = nil

@@ -1,33 +1,33 @@
 import Domain
 
-/// Why the fleet's database did not do what it was asked.
+/// Why the fleet's database did not carry out a request.
 package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What comes of it; asked by anyone who tries again, never guessed from text.
+    /// What the error means for a caller that tries again; never guessed from text.
     package enum Kind: Sendable, Equatable {
         /// libpq is not on this machine, or too old.
         case noLibrary
-        /// No server answers, or none that takes writes. Nothing was sent.
+        /// No server answers, or none that accepts writes. Nothing was sent.
         case unreachable
-        /// The session ended in the middle: nobody knows whether the statement was carried out.
+        /// The session ended during the statement: it is unknown whether it was carried out.
         case lost
-        /// Nothing was done, and it is worth another try at once.
+        /// Nothing was done, and it is worth trying again immediately.
         case collided
-        /// Nothing was done; a lock, a limit or a full disk may be over later.
+        /// Nothing was done: a lock, a limit or a full disk, which may be over later.
         case busy
-        /// Nothing was done: this user may not.
+        /// Nothing was done: this user lacks the right.
         case forbidden
-        /// Nothing was done: the tables are not there.
+        /// Nothing was done: the tables do not exist.
         case noSchema
-        /// Nothing was done, and the same again would end the same.
+        /// Nothing was done, and another try would end in the same way.
         case refused
     }
 
     package let kind: Kind
-    /// What was to be done, in a few words.
+    /// The operation, in a few words.
     package let operation: String
-    /// Five characters of PostgreSQL; nil where the server said nothing.
+    /// PostgreSQL's code of five characters; nil when the server sent none.
     package let code: String?
-    /// The server's or the library's own words.
+    /// The message of the server or the library.
     package let words: String
 
     package init(_ kind: Kind, _ operation: String, code: String? = nil, _ words: String) {
@@ -37,7 +37,7 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
         self.words = words
     }
 
-    /// By the code that the server gave a statement.
+    /// The error for the code that the server returned for a statement.
     package init(_ operation: String, code: String?, _ words: String) {
         self.init(Self.kind(of: code), operation, code: code, words)
     }
@@ -48,16 +48,16 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
         return "\(operation): \(said)" + (code.map { " (\($0))" } ?? "")
     }
 
-    /// The one table of codes.
+    /// The only table of codes.
     ///
-    /// Appendix A of PostgreSQL's manual has their meanings.
+    /// Appendix A of PostgreSQL's manual explains them.
     package static func kind(of code: String?) -> Kind {
         guard let code else { return .lost }
         switch code {
         case "40001", "40P01": return .collided
         // lock_not_available, query_canceled, disk_full, too_many_connections, out_of_memory
         case "55P03", "57014", "53100", "53300", "53200": return .busy
-        // The server ends sessions or comes up; and read_only_sql_transaction: it became a standby.
+        // The server ends sessions or starts; and read_only_sql_transaction: it became a standby.
         case "57P01", "57P02", "57P03", "57P05", "25006": return .lost
         case "42501": return .forbidden
         // No such table, schema or function.

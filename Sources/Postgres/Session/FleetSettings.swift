@@ -1,18 +1,18 @@
 package import Domain
 
-/// How the fleet's database is reached: what libpq is told, and for how long it is waited for.
+/// How the fleet's database is reached: libpq's parameters, and how long to wait.
 package struct FleetSettings: Sendable {
     package let address: FleetAddress
-    /// Of a credential; nil when libpq finds it in a password file, or none is needed.
+    /// From a credential; nil when libpq finds it in a password file, or none is needed.
     package let password: Secret?
-    /// What the server's list of sessions shows, such as `yardmaster/north-1`.
+    /// The name in the server's list of sessions, such as `yardmaster/north-1`.
     package let name: String
-    /// One server's time to take a session.
+    /// How long one server may take to accept a session.
     package let connectTime: Duration
-    /// One statement's time here; the server itself ends it a little earlier.
+    /// How long to wait here for one statement; the server itself ends it a little earlier.
     package let statementTime: Duration
 
-    /// What Debian trusts; libpq alone would only look into the user's home.
+    /// Debian's trusted certificates; libpq alone would only look into the user's home.
     package static let usualRoots = "/etc/ssl/certs/ca-certificates.crt"
 
     package init(
@@ -29,9 +29,9 @@ package struct FleetSettings: Sendable {
         self.statementTime = statementTime
     }
 
-    /// What libpq is told for one of the hosts, in a fixed order.
+    /// The parameters of libpq for one of the hosts, in a fixed order.
     ///
-    /// All that its environment variables could weaken is said here.
+    /// They include everything that its environment variables could weaken.
     package func parameters(for host: FleetAddress.Host) -> [(String, String)] {
         var list: [(String, String)] = [
             ("host", host.name),
@@ -40,7 +40,7 @@ package struct FleetSettings: Sendable {
         ]
         if let user = address.user { list.append(("user", user)) }
         if host.isLocal {
-            // Nothing leaves the machine, and its certificate is rarely one that can be verified.
+            // No data leaves the machine, and its certificate can rarely be verified.
             list += [("sslmode", "prefer"), ("channel_binding", "prefer")]
         } else {
             list.append(("sslmode", "verify-full"))
@@ -48,8 +48,8 @@ package struct FleetSettings: Sendable {
             if address.files[.sslrootcert] == nil {
                 list.append(("sslrootcert", Self.usualRoots))
             }
-            // A password must not go to a server that cannot prove that it knows it; who has a
-            // certificate of their own needs none.
+            // A password must not go to a server that cannot prove that it knows it; a client with
+            // its own certificate needs none.
             list.append(
                 ("channel_binding", address.files[.sslcert] == nil ? "require" : "prefer")
             )

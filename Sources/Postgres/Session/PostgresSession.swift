@@ -9,19 +9,20 @@ package protocol FleetSession {
     var serverVersion: Int { get }
     var isEncrypted: Bool { get }
 
-    /// One statement; its values stand in it as `$1`, `$2`, with casts where they are no text.
+    /// Runs one statement; its values appear as `$1`, `$2`, with casts when they are not text.
     func rows(
         _ statement: FleetStatement,
         within time: Duration
     ) throws(FleetError) -> [DatabaseRow]
 
-    /// Several statements without values, in one transaction unless they say otherwise.
+    /// Runs several statements without values, in one transaction unless they begin others.
     func run(_ statements: String, _ operation: String, within time: Duration) throws(FleetError)
 }
 
-/// One session with a server: made, used and ended on one thread, which it may block until a deadline.
+/// One session with a server: opened, used and ended on one thread, which it may block until a
+/// deadline.
 ///
-/// libpq is used without its own waits: none of those has a limit.
+/// It does not use libpq's own waits: none of them has a time limit.
 package final class PostgresSession: FleetSession {
     private let handle: OpaquePointer
     private let now: @Sendable () -> Moment
@@ -84,7 +85,7 @@ package final class PostgresSession: FleetSession {
         var wanted = CInt(PQ_POLLING_WRITING)
         while pq_status(handle) != CInt(PQ_CONNECTION_BAD) {
             let events = wanted == CInt(PQ_POLLING_READING) ? POLLIN : POLLOUT
-            // The descriptor is another one after each address that was tried.
+            // The descriptor differs after each address that was tried.
             guard wait(for: events, until: deadline) else {
                 throw FleetError(.unreachable, operation, "no answer for \(time.brief)")
             }
@@ -136,8 +137,8 @@ package final class PostgresSession: FleetSession {
             guard pq_consume(handle) == 1 else { throw FleetError(.lost, operation, words) }
         }
         var rows: [DatabaseRow] = []
-        // The first error is the one that says what happened: after a session that was ended there is
-        // another one that has no code.
+        // The first error is the one that matters: after the end of a session a second one follows,
+        // without a code.
         var failure: FleetError?
         while true {
             while pq_is_busy(handle) == 1 {
@@ -177,7 +178,7 @@ package final class PostgresSession: FleetSession {
         return text.isEmpty ? "the session has ended" : text
     }
 
-    /// False when the deadline came first.
+    /// False when the deadline passed first.
     private func wait(for events: CInt, until deadline: Moment) -> Bool {
         while true {
             var entry = pollfd(fd: pq_socket(handle), events: Int16(events), revents: 0)
@@ -189,7 +190,7 @@ package final class PostgresSession: FleetSession {
         }
     }
 
-    /// Texts as C has them, for the time of a call.
+    /// Passes texts as C strings, which are valid for the time of the call.
     private static func withTexts<R>(
         _ texts: [String?],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> R
@@ -200,7 +201,7 @@ package final class PostgresSession: FleetSession {
     }
 }
 
-/// One statement with its values, and what to call it when it fails.
+/// One statement with its values, and the operation's name for error messages.
 package struct FleetStatement: Sendable {
     package let operation: String
     package let text: String
@@ -219,7 +220,7 @@ package struct DatabaseRow: Sendable, Equatable {
 
     package init(_ values: [String?]) { self.values = values }
 
-    /// Nil for null, and for a column that is not there.
+    /// Nil for null, and for a column that does not exist.
     package func text(_ column: Int) -> String? {
         values.indices.contains(column) ? values[column] : nil
     }
