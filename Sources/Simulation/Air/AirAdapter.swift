@@ -1,24 +1,24 @@
 import Domain
 import Radio
 
-/// One of our controllers in the simulated world.
+/// One of the program's controllers in the simulated world.
 final class AirAdapter {
     enum Power { case on, off, missing }
 
     let name: String
     var power = Power.on
-    /// How many links it carries at once.
+    /// How many links it carries at the same time.
     var linkLimit: Int
     var links: [AirLink] = []
-    /// What its links agree on, whatever the devices say; nil to leave it to them.
+    /// The MTU of its links, whatever the devices request; nil to let the devices decide.
     var mtu: Int?
-    /// Time in which links were made or up, summed over all links.
+    /// Time in which links were being made or were up, summed over all links.
     var linked = Duration.zero
-    /// Until when its radio is taken by a connection event: links share one radio.
+    /// When the current connection event ends: all links share one radio.
     var busyUntil = Moment(nanoseconds: 0)
 
     private(set) var scanners: [Int: AirScanner] = [:]
-    /// Devices whose advertisements are on the way as events in this scan.
+    /// Devices whose advertisements are scheduled as events in this scan.
     var heard: Set<ObjectIdentifier> = []
     private(set) var scanGeneration = 0
     private var scanBegan = Moment(nanoseconds: 0)
@@ -57,7 +57,7 @@ final class AirAdapter {
         heard = []
     }
 
-    /// Whether any scanner wants what this advertiser sends.
+    /// Whether any scanner wants this advertiser's broadcasts.
     func wants(_ broadcast: Broadcast) -> Bool {
         scanners.values.contains { $0.filter.passes(broadcast.heard) }
     }
@@ -72,7 +72,8 @@ final class AirAdapter {
     }
 }
 
-/// One listener: keeps what came while nobody asked, and drops the oldest beyond a bound.
+/// One listener: keeps advertisements until they are asked for, and drops the oldest beyond a
+/// bound.
 final class AirScanner {
     private static let bound = 256
 
@@ -80,7 +81,7 @@ final class AirScanner {
     private var queue: [Advertisement] = []
     var waiter: Pending<Advertisement>?
 
-    /// Takes everything at once, for anyone who need not ask.
+    /// Gets each advertisement immediately, instead of the queue.
     private let listener: ((Advertisement) -> Void)?
 
     init(_ filter: ScanFilter, _ listener: ((Advertisement) -> Void)? = nil) {

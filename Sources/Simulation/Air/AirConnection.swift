@@ -1,7 +1,7 @@
 import Domain
 import Radio
 
-/// What the facade of a link is made of.
+/// The facts from which the facade of a link is made.
 package struct AirLinkFacts: Sendable {
     let number: Int
     let maximumLength: Int
@@ -10,19 +10,19 @@ package struct AirLinkFacts: Sendable {
 
 /// One attempt to connect: waits for the peer's advertisement, then for its services.
 final class AirConnection {
-    /// How often the initiator looks again for a peer that does not advertise.
+    /// The pause before the initiator checks again for a peer that does not advertise.
     private static let retry = Duration.milliseconds(100)
 
     private let number: Int
     private unowned let world: World
     private weak var adapter: AirAdapter?
     private let peer: Peer
-    /// What is done about the device's bond; nil when that is left to somebody else.
+    /// How to pair with the device; nil when the caller does this itself.
     private let policy: BondPolicy?
     private var pending: Pending<AirLinkFacts>?
     private(set) var link: AirLink?
     private let began: Moment
-    /// Told when the link layers have met, before the services are known.
+    /// Called when the link layers are connected, before the services are known.
     var onLink: ((AirLink) -> Void)?
 
     init(
@@ -45,7 +45,7 @@ final class AirConnection {
         awaitAdvertisement()
     }
 
-    /// Called when the attempt is over: a link that nobody got is taken down.
+    /// Called when the attempt is over: a link that was not handed to a caller is closed.
     func giveUp() {
         let made = pending == nil
         pending = nil
@@ -72,7 +72,7 @@ final class AirConnection {
             return finish(pending, .failure(.noFreeLink))
         }
         guard device.acceptsConnection() else {
-            // As a link that was never established: six intervals without an answer.
+            // Like a link that was never established: six intervals without an answer.
             world.after(device.linkParameters.interval * 6) { [weak self] in
                 guard let self, let pending = self.pending else { return }
                 self.finish(pending, .failure(.connectFailed))
@@ -106,13 +106,13 @@ final class AirConnection {
         }
     }
 
-    /// Encrypts the link by a bond that there is, or makes one; says why that came to nothing.
+    /// Encrypts the link with an existing bond, or makes a bond; returns why this failed.
     private func secure(_ link: AirLink) -> BondFailure? {
         guard let policy else { return nil }
         let (host, label) = (link.adapter.name, link.device.label)
         let security = link.device.security
         if let bond = world.bond(of: host, with: label) {
-            // A program of the module's that cannot pair asks for no bond either.
+            // A program of the module that cannot pair requires no bond either.
             guard let security else { return nil }
             if security.knows(bond, with: host) {
                 link.bond = bond

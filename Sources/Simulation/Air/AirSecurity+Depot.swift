@@ -3,7 +3,7 @@ import Radio
 package import SourceTree
 
 extension AirSecurity.Plan {
-    /// What a depot's file says of a module's bonds; nil when it says that it has none.
+    /// Reads the module's pairing from a depot's file; nil when the module does not pair.
     package static func read(
         _ reader: inout FieldReader,
         _ diagnostics: Diagnostics

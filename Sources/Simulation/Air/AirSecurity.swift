@@ -1,18 +1,18 @@
 import Domain
 package import Radio
 
-/// What two devices share once they are paired.
+/// The shared secret of two paired devices.
 package struct AirBond: Sendable, Equatable {
     let key: UInt64
-    /// Made with a passkey, so that nobody stood between the two.
+    /// Whether it was made with a passkey, which rules out an attacker between the two.
     package let isAuthenticated: Bool
 }
 
-/// A device's side of bonds: what it asks for, and with whom it is bonded.
+/// A device's side of bonds: what it requires, and with which adapters it is bonded.
 ///
-/// Lives with its device; adapters are known by their names.
+/// It exists as long as its device; adapters are identified by their names.
 package final class AirSecurity {
-    /// What a device is like in this.
+    /// The behaviour of a device in pairing.
     package struct Plan: Sendable, Equatable {
         /// How it pairs.
         package var pairing: Pairing
@@ -28,18 +28,18 @@ package final class AirSecurity {
     package var plan: Plan
     private var bonds: [String: AirBond] = [:]
     private var lastKey: UInt64 = 0
-    /// Pairings that came to a bond.
+    /// Pairings that ended with a bond.
     package private(set) var pairings = 0
 
     package init(_ plan: Plan) { self.plan = plan }
 
-    /// As a device's record has it.
+    /// The text for a device's record.
     package var record: String { "\(pairings) pairings" }
 
     /// Adapters it is bonded to, sorted.
     package var hosts: [String] { bonds.keys.sorted() }
 
-    /// Its memory of bonds is wiped.
+    /// Deletes all its bonds.
     package func forget() { bonds = [:] }
 
     func knows(_ bond: AirBond, with host: String) -> Bool { bonds[host] == bond }
@@ -51,7 +51,7 @@ package final class AirSecurity {
 
     /// Pairs with a host, which gives a passkey when it was asked for one.
     ///
-    /// A host without a keyboard gets a bond that nobody has confirmed.
+    /// A host without a keyboard gets a bond without authentication.
     package func pair(
         with host: String,
         _ passkey: Passkey?

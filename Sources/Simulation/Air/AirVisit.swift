@@ -1,12 +1,12 @@
 package import Domain
 import Radio
 
-/// A simulated central: looks for a service of ours and connects to it.
+/// A simulated central: scans for a service of the program and connects to it.
 package protocol AirVisitor: AnyObject {
     var label: String { get }
     /// The service it scans for; nil while it is not looking.
     var seeks: GATTUUID? { get }
-    /// From the first advertisement it could hear to its subscription.
+    /// The time from the first advertisement it could hear to its subscription.
     var reactionTime: Duration { get }
     var linkParameters: LinkParameters { get }
 
@@ -14,7 +14,7 @@ package protocol AirVisitor: AnyObject {
     func notified(_ bytes: [UInt8], _ visit: AirVisit)
     func visitEnded(_ visit: AirVisit)
 
-    /// What became of it, as it would say itself: for those who judge what was done to it.
+    /// Its own account of what was done to it, for those who judge that.
     var record: String? { get }
 }
 
@@ -22,7 +22,7 @@ extension AirVisitor {
     package var record: String? { nil }
 }
 
-/// A service of ours on the air.
+/// A service of the program on the air.
 final class AirPublication {
     let number: Int
     let adapter: String
@@ -45,7 +45,7 @@ final class AirPublication {
 
     func stopAdvertising() { waiter = nil }
 
-    /// A visitor has subscribed: it is the one central, and the advertisement ends.
+    /// A visitor has subscribed: it becomes the only central, and the advertising ends.
     func subscribed(_ visit: AirVisit) {
         guard let waiter, waiter.isOpen else { return visit.end() }
         visits = visits.filter { $0.value.isUp }
@@ -66,20 +66,20 @@ final class AirPublication {
     }
 }
 
-/// What the facade of a visit is made of.
+/// The facts from which the facade of a visit is made.
 package struct AirVisitFacts: Sendable {
     let number: Int
     let maximumLength: Int
 }
 
-/// The link of a simulated central to a service of ours.
+/// The link of a simulated central to a service of the program.
 package final class AirVisit {
     struct Handle: Sendable {
         let number: Int
     }
 
     private static let queueBound = 16
-    /// Writes of the central that nobody has taken yet; bounded, the oldest is dropped first.
+    /// The bound on writes of the central that were not taken yet; the oldest is dropped first.
     private static let inboxBound = 160
 
     let number: Int
@@ -92,9 +92,9 @@ package final class AirVisit {
     private var inbox: [[UInt8]] = []
     private var eventIsSet = false
     var waiter: Pending<[UInt8]>?
-    /// Takes everything at once, for anyone who need not ask.
+    /// Gets each write immediately, instead of the inbox.
     var listener: (([UInt8]) -> Void)?
-    /// Told once, when the central is gone.
+    /// Called once, when the central has disconnected.
     var onEnd: (() -> Void)?
 
     init(number: Int, world: World, visitor: any AirVisitor) {
@@ -109,12 +109,12 @@ package final class AirVisit {
     var mtu: Int { parameters.mtu }
     package var maximumLength: Int { min(parameters.mtu - 3, 512) }
 
-    /// The central writes to us.
+    /// The central writes to the service.
     package func write(_ bytes: [UInt8]) {
         world.after(parameters.interval) { [weak self] in self?.arrived(bytes) }
     }
 
-    /// The central unsubscribes or goes away.
+    /// The central unsubscribes or disconnects.
     package func end() {
         guard isUp else { return }
         isUp = false

@@ -1,12 +1,12 @@
 import Domain
 
-/// How fast bits go over the air.
+/// The physical layer, which sets the bit rate on the air.
 package enum PHY: String, CaseIterable, Sendable {
     case oneMegabit = "1M"
     case twoMegabit = "2M"
 }
 
-/// What two link layers have agreed on: decides how long a transfer takes.
+/// The parameters that two link layers have agreed on: they decide how long a transfer takes.
 package struct LinkParameters: Sendable, Equatable {
     /// 7.5 ms to 4 s, in steps of 1.25 ms.
     package var interval: Duration = .milliseconds(30)
@@ -19,12 +19,12 @@ package struct LinkParameters: Sendable, Equatable {
     package var packetsPerInterval = 6
     /// The share of packets that must be sent again.
     package var loss = 0.0
-    /// Silence that ends a link.
+    /// How long a silence ends the link.
     package var supervisionTimeout: Duration = .seconds(4)
 
     package init() {}
 
-    /// The time a packet of `payload` bytes takes with the other side's empty answer.
+    /// The time that a packet of `payload` bytes takes together with the other side's empty answer.
     ///
     /// Preamble, access address, header, payload and CRC, 150 us between the two directions
     /// (Core specification, volume 6, part B, 2.1 and 4.1.1).
@@ -38,12 +38,12 @@ package struct LinkParameters: Sendable, Equatable {
         return Int64((overhead + payload + overhead) * nanosecondsPerByte + 2 * 150_000)
     }
 
-    /// The air time of an ATT packet, split to link-layer packets: L2CAP adds four bytes.
+    /// The air time of an ATT packet, split into link-layer packets: L2CAP adds four bytes.
     package func airTime(attBytes: Int) -> Duration {
         .nanoseconds(airNanoseconds(attBytes: attBytes))
     }
 
-    /// The same as a number: it is asked for with every packet.
+    /// The same as a number: it is needed for every packet.
     func airNanoseconds(attBytes: Int) -> Int64 {
         let bytes = attBytes + 4
         let (full, rest) = bytes.quotientAndRemainder(dividingBy: dataLength)
@@ -57,7 +57,7 @@ package struct LinkParameters: Sendable, Equatable {
         return max(1, min(packetsPerInterval, Int(interval.nanoseconds / time.nanoseconds)))
     }
 
-    /// The most bytes a second that write commands of `payload` bytes carry on this link.
+    /// The most bytes per second that write commands of `payload` bytes carry on this link.
     package func ceiling(payload: Int) -> Double {
         let perEvent = Double(packetsPerEvent(payload: payload) * payload)
         return perEvent / (Double(interval.nanoseconds) / 1e9)

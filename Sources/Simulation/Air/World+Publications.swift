@@ -1,7 +1,7 @@
 import Domain
 import Radio
 
-/// Our services on the air and the centrals that look for them.
+/// The program's services on the air, and the centrals that scan for them.
 extension World {
     package func add(_ visitor: any AirVisitor) {
         visitors.append(visitor)
@@ -26,7 +26,7 @@ extension World {
         publications.removeAll { $0.adapter == adapter }
     }
 
-    /// Every central that looks for the service hears it and connects in its own time.
+    /// Every central that scans for the service hears it and connects after its reaction time.
     func advertisedServiceChanged(_ publication: AirPublication) {
         guard publication.isAdvertising else { return }
         for visitor in visitors where visitor.seeks == publication.service.uuid {

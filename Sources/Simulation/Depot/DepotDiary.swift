@@ -1,12 +1,13 @@
 import Glibc
 
-/// What simulated vehicles carried out, a line a deed, in a file that a killed process leaves intact.
+/// Records what simulated vehicles carried out, one line per act, in a file that survives a killed
+/// process.
 ///
-/// It is the vehicles' side of the story: what a rollout says it did can be held against it.
+/// It is the vehicles' side of the story: a rollout's report can be compared with it.
 final class DepotDiary {
     private let descriptor: Int32
 
-    /// Opens the diary that lies beside a depot's memory.
+    /// Opens the diary beside a depot's memory file.
     init(besides memoryPath: String) throws(SimulatedDepot.MemoryFailure) {
         let path = "\(memoryPath).deeds"
         descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
@@ -19,7 +20,7 @@ final class DepotDiary {
 
     deinit { close(descriptor) }
 
-    /// Adds a line in one write, so that no end of the process leaves half of it.
+    /// Adds a line in one write, so that the end of the process never leaves half of it.
     func add(_ line: String) {
         let bytes = Array(line.utf8)
         _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

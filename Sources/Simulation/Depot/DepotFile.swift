@@ -8,14 +8,14 @@ package struct DepotFile: Sendable {
     package var seed: UInt64
     package var adapters: [String]
     package var linksPerAdapter: Int
-    /// Room for an image in each module, in bytes.
+    /// The space for an image in each module, in bytes.
     package var imageCapacity: Int
-    /// Those of one family side by side, in the order in which families are known.
+    /// The modules of one family are adjacent, in the order in which families are known.
     package var modules: [any PlannedModule]
-    /// Of the Bluetooth service, where the depot is served as one.
+    /// The Bluetooth service, when the depot is served as one.
     package var host = HostPlan()
 
-    /// A depot without modules, for those who put them there themselves.
+    /// A depot without modules, for callers that add their own.
     package static func empty(_ name: String) -> DepotFile {
         DepotFile(
             name: name,
@@ -27,9 +27,9 @@ package struct DepotFile: Sendable {
         )
     }
 
-    /// Reads a depot; nil when `diagnostics` got the reasons.
+    /// Reads a depot; nil when it is wrong, with the reasons in `diagnostics`.
     ///
-    /// A module whose item names no family is of the first one.
+    /// A module whose item names no family belongs to the first one.
     package static func load(
         path: String,
         families: [SimulatedFamily],
@@ -95,15 +95,15 @@ package struct DepotFile: Sendable {
         )
     }
 
-    /// What the item says about its family: each family has keys of its own.
+    /// The family that the item names: each family has keys of its own.
     private static func family(of node: SourceNode, among families: [Family]) -> Family? {
-        // Other faults of the item are reported by anyone who reads it.
+        // Other mistakes in the item are reported by its reader.
         var peek = FieldReader(node, Diagnostics(), as: "a simulated module")
         return peek.word("family", of: families.map(\.rawValue), .optional)
             .map(Family.init(rawValue:))
     }
 
-    /// What stands under `link`, on top of what holds for the whole depot.
+    /// Reads the values under `link`, on top of those for the whole depot.
     package static func read(
         link field: FieldReader,
         over base: LinkParameters = LinkParameters()

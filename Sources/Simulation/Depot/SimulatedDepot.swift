@@ -5,16 +5,16 @@ package struct SimulatedDepot: Sendable {
     package let file: DepotFile
     package let simulation: Simulation
 
-    /// Why a depot's memory could not be taken up.
+    /// Why a depot's memory could not be read or created.
     package struct MemoryFailure: Error, Sendable, CustomStringConvertible {
         package let description: String
     }
 
     /// Sets the depot up.
     ///
-    /// With a `memoryPath` the modules keep their flash in that file, so that a depot goes on where
-    /// it stood when its process ended, and virtual time goes on with it. One in which no time has passed yet
-    /// begins at `notBefore`, at which another depot was left.
+    /// With a `memoryPath` the modules keep their flash in that file, so that a depot continues
+    /// where it was when its process ended, and so does virtual time. A depot in which no time has
+    /// passed yet begins at `notBefore`, the time at which another depot stopped.
     package init(
         _ file: DepotFile,
         seed: UInt64? = nil,
@@ -56,14 +56,14 @@ package struct SimulatedDepot: Sendable {
         try result.get()
     }
 
-    /// Keeps the time that has passed, also when no module has kept anything since.
+    /// Stores the current virtual time, even when no module has written anything since.
     package func keepTime() throws(MemoryFailure) {
         guard let memoryPath else { return }
         let memory = try Self.memory(memoryPath, file)
         memory.clock = max(memory.clock, simulation.time.now.nanoseconds)
     }
 
-    /// Where virtual time stood when the depot's memory was last written.
+    /// The virtual time when the depot's memory was last written.
     package static func clock(
         of file: DepotFile,
         at memoryPath: String
@@ -71,7 +71,7 @@ package struct SimulatedDepot: Sendable {
         Moment(nanoseconds: try memory(memoryPath, file).clock)
     }
 
-    /// Puts the modules into a world, with their flash in the file where there is one.
+    /// Puts the modules into a world, with their flash in the file if there is one.
     package static func populate(
         _ world: World,
         _ file: DepotFile,

@@ -2,14 +2,14 @@ package import Domain
 package import Modules
 package import SourceTree
 
-/// A family of modules that a simulated depot may hold: how its file describes them.
+/// A family of modules that a simulated depot may contain: how its file describes them.
 package struct SimulatedFamily: Sendable {
-    /// Reads one item of a depot's `modules`, which may stand for many modules.
+    /// Reads one item of a depot's `modules`, which may describe many modules.
     package typealias ItemReader = (DepotItem) -> [any PlannedModule]
 
     package let family: Family
-    /// Reads what stands at the head of a depot for all modules of the family, and says how an
-    /// item is read.
+    /// Reads the family's keys at the head of a depot, which apply to all its modules, and returns
+    /// the reader of an item.
     package let items: @Sendable (inout FieldReader, Diagnostics) -> ItemReader
 
     package init(
@@ -29,15 +29,15 @@ package struct SimulatedFamily: Sendable {
     }
 }
 
-/// One item of a depot's `modules`, and what holds for all of them.
+/// One item of a depot's `modules`, and the values for all of them.
 package struct DepotItem {
     package let node: SourceNode
     package let link: LinkParameters
-    /// Of which one item may name one.
+    /// The profiles of which an item may name one.
     package let profiles: ProfileLibrary
     package let diagnostics: Diagnostics
 
-    /// What the item says about its profile; nil for the family's generic one.
+    /// The profile that the item names; nil for the family's generic one.
     package func profile(of family: Family, _ reader: inout FieldReader) -> Profile? {
         guard let name = reader.text("profile", .optional), name != Profile.generic else {
             return nil
@@ -55,6 +55,6 @@ package struct DepotItem {
 package protocol PlannedModule: Sendable {
     var serial: Serial { get }
 
-    /// Puts the module on the air; its flash is in the slot, where there is one.
+    /// Puts the module on the air; its flash is in the slot, if there is one.
     func join(_ world: World, slot: DepotSlot?, imageCapacity: Int)
 }

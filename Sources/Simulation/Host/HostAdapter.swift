@@ -1,9 +1,9 @@
 import Domain
 package import Radio
 
-/// An adapter in the air as a host's Bluetooth service has it: it tells by calls what happens.
+/// An adapter on the air as a host's Bluetooth service uses it: it reports events by calls.
 ///
-/// Everything takes place on the thread of the world that it stands in.
+/// All calls are made on the thread of its world.
 package final class HostAdapter {
     package let name: String
     private let world: World
@@ -25,19 +25,19 @@ package final class HostAdapter {
         set { adapter.linkLimit = newValue }
     }
 
-    /// Switched off it loses its links, its scan and anyone who visits it.
+    /// Switched off, it loses its links, its scan and its visitors.
     package func setPower(_ on: Bool) {
         adapter.power = on ? .on : .off
         guard !on else { return }
         for link in adapter.links { link.end() }
         stopListening()
-        // The services stay registered: only who visits them is gone.
+        // The services stay registered: only their visitors are disconnected.
         for publication in world.publications where publication.adapter == name {
             publication.end(.adapterOff)
         }
     }
 
-    /// Tells of every advertisement until `stopListening`.
+    /// Reports every advertisement until `stopListening`.
     package func listen(_ heard: @escaping (Advertisement) -> Void) {
         stopListening()
         let filter = ScanFilter()
@@ -50,7 +50,7 @@ package final class HostAdapter {
         scan = nil
     }
 
-    /// Connects to anyone who advertises with the address, for as long as it takes.
+    /// Connects to the device that advertises with the address, however long that takes.
     package func connect(
         to address: String,
         linked: @escaping (HostLink) -> Void,
@@ -59,7 +59,7 @@ package final class HostAdapter {
         HostAttempt(world, adapter, address, linked: linked, done: done)
     }
 
-    /// Puts a service on the air: anyone who seeks it comes, one at a time.
+    /// Puts a service on the air: centrals that scan for it connect, one at a time.
     package func publish(
         _ service: ServiceDescription,
         visited: @escaping (HostVisit) -> Void
@@ -107,7 +107,7 @@ package final class HostAttempt {
         connection.begin(pending)
     }
 
-    /// Ends the attempt, and the link when it has got that far.
+    /// Ends the attempt, and the link if there is one already.
     package func cancel() { pending?.resume(.failure(.cancelled)) }
 }
 

@@ -1,9 +1,9 @@
 package import Domain
 package import Radio
 
-/// A link as a host's Bluetooth service has it.
+/// A link as a host's Bluetooth service uses it.
 ///
-/// Commands are taken without a bound and go out before requests, as BlueZ has it on one bearer.
+/// Commands are accepted without a bound and are sent before requests, as BlueZ does on one bearer.
 package final class HostLink {
     private let link: AirLink
     private var waitingCommands = 0
@@ -16,12 +16,12 @@ package final class HostLink {
     package var label: String { link.device.label }
     package var mtu: Int { link.parameters.mtu }
     package var interval: Duration { link.parameters.interval }
-    /// What the other side has on it.
+    /// The characteristics of the other side.
     package var characteristics: [Characteristic: CharacteristicFlags] { link.found }
     /// Commands that the controller has no room for yet.
     package var backlog: Int { waitingCommands }
 
-    /// Told once, when the link is over for whatever reason.
+    /// Called once, when the link is over for whatever reason.
     package var onEnd: (() -> Void)? {
         get { link.onEnd }
         set { link.onEnd = newValue }
@@ -37,9 +37,9 @@ package final class HostLink {
     /// The bond that encrypts the link.
     package var bond: AirBond? { link.bond }
 
-    /// Encrypts the link by a bond that the host has; false when the other side has lost it.
+    /// Encrypts the link with a bond of the host; false when the other side has lost the bond.
     package func encrypt(by bond: AirBond) -> Bool {
-        // A program that cannot pair asks for no encryption.
+        // A device that cannot pair requires no encryption.
         guard let security else { return true }
         guard security.knows(bond, with: link.adapter.name) else { return false }
         link.bond = bond
@@ -53,7 +53,7 @@ package final class HostLink {
         return result
     }
 
-    /// The other side is not heard any more: the link ends when the supervision time is over.
+    /// Silences the other side: the link ends when the supervision time is over.
     package func fallSilent() { link.fallSilent() }
 
     package func send(_ bytes: [UInt8], to characteristic: Characteristic) {
@@ -85,7 +85,7 @@ package final class HostLink {
         request(.write(bytes, characteristic), done)
     }
 
-    /// Switches notifications on; `notified` hears everything from the device's answer on.
+    /// Switches notifications on; `notified` gets everything from the device's answer on.
     package func subscribe(
         to characteristic: Characteristic,
         notified: @escaping ([UInt8]) -> Void,
@@ -95,7 +95,7 @@ package final class HostLink {
             let subscription = self?.link.subscription(to: characteristic)
             subscription?.listener = notified
             done(result)
-            // What came together with the answer.
+            // Notifications that arrived together with the answer.
             while let bytes = subscription?.takeFirst() { notified(bytes) }
         }
     }

@@ -1,11 +1,11 @@
 package import Domain
 
-/// A fault or an incident as it is named in text: in a program's call, or on a command line.
+/// A fault or an incident as text names it: in a program's call, or on a command line.
 package struct HostOrder: Sendable, Equatable {
     package let name: String
     package var module: String?
     package var adapter = "hci0"
-    /// What an adapter is called when it is put in again.
+    /// The name of an adapter that is plugged in again.
     package var newName: String?
     package var times: Int?
     package var lacking: GATTUUID?
@@ -14,9 +14,9 @@ package struct HostOrder: Sendable, Equatable {
 
     package init(_ name: String) { self.name = name }
 
-    /// As one line: the name, and options as in `times=3 module=00a0000000000001 after=2s`.
+    /// Parses one line: the name, and options as in `times=3 module=00a0000000000001 after=2s`.
     ///
-    /// Nil for an option that there is not, or whose value makes no sense.
+    /// Nil for an unknown option, or one with an impossible value.
     package init?(line: String) {
         let words = line.split(separator: " ")
         guard let first = words.first else { return nil }

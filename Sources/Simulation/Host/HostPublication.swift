@@ -1,7 +1,7 @@
 package import Domain
 import Radio
 
-/// A service of a host's programs on the air, with the central that has come for it.
+/// A service of a host's programs on the air, with its connected central.
 package final class HostPublication {
     private let world: World
     private let publication: AirPublication
@@ -28,7 +28,7 @@ package final class HostPublication {
     package var isAdvertising: Bool { publication.isAdvertising }
     package var service: GATTUUID { publication.service.uuid }
 
-    /// Advertises until a central has come; who is around hears it again each time.
+    /// Advertises until a central connects; each call is heard again by the centrals in reach.
     package func advertise() {
         guard !isWithdrawn else { return }
         guard !publication.isAdvertising else { return world.advertisedServiceChanged(publication) }
@@ -45,14 +45,14 @@ package final class HostPublication {
 
     package func stopAdvertising() { publication.stopAdvertising() }
 
-    /// Takes the service from the air, and the central with it.
+    /// Removes the service from the air, and disconnects its central.
     package func withdraw() {
         isWithdrawn = true
         world.withdraw(publication.number)
     }
 }
 
-/// A central at a service of a host's programs.
+/// A central that is connected to a service of a host's programs.
 package final class HostVisit {
     private let visit: AirVisit
 
@@ -62,7 +62,7 @@ package final class HostVisit {
     package var isUp: Bool { visit.isUp }
     package var mtu: Int { visit.mtu }
 
-    /// Takes what the central writes.
+    /// Called with each write of the central.
     package var onWrite: (([UInt8]) -> Void)? {
         get { visit.listener }
         set {
@@ -71,13 +71,13 @@ package final class HostVisit {
         }
     }
 
-    /// Told once, when the central is gone.
+    /// Called once, when the central has disconnected.
     package var onEnd: (() -> Void)? {
         get { visit.onEnd }
         set { visit.onEnd = newValue }
     }
 
-    /// Notifies; what is longer than the central's MTU carries is cut.
+    /// Notifies; bytes beyond the central's MTU are cut off.
     package func notify(_ bytes: [UInt8]) {
         visit.notify(Array(bytes.prefix(visit.maximumLength)), Pending { _ in })
     }

@@ -1,7 +1,7 @@
 import Domain
 import SourceTree
 
-/// Reads what stands under `host` in a depot's file.
+/// Reads the values under `host` in a depot's file.
 struct HostReader {
     private var reader: FieldReader
     private let diagnostics: Diagnostics

@@ -1,16 +1,16 @@
 package import Domain
 
-/// A world whose clock is driven from outside, for those who serve it in real time.
+/// A world whose clock is driven from outside, to be served in real time.
 ///
-/// Anyone who owns it calls `advance` when the time it was woken for has come, and before anything is
-/// done to the world.
+/// Its owner calls `advance` at the time that `wake` was called with, and before anything is done
+/// to the world.
 package final class LiveWorld {
     package let world: World
     private let time: VirtualTime
 
-    /// Begins at the moment, which is called `wallTime` on calendars.
+    /// Begins at the moment `now`, at which the calendar shows `wallTime`.
     ///
-    /// `wake` is told when the next thing is due.
+    /// `wake` is called with the time of the next event.
     package init(
         seed: UInt64,
         from now: Moment = Moment(nanoseconds: 0),
@@ -23,14 +23,14 @@ package final class LiveWorld {
         world = World(time: time, seed: seeds.next(), wake: wake)
     }
 
-    /// Does all that is due by the moment, each thing at its own time.
+    /// Runs everything that is due up to the moment, each event at its own time.
     package func advance(to moment: Moment) {
         while let next = world.nextEvent, next <= moment {
             time.advance(to: next)
             world.runDue()
         }
         time.advance(to: moment)
-        // Also when nothing was due: the world then says again when it wants to be woken.
+        // Also when nothing was due: the world then calls `wake` again.
         world.runDue()
     }
 }

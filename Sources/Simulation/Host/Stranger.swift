@@ -1,7 +1,7 @@
 import Domain
 import Radio
 
-/// Somebody who advertises and is none of ours: a phone, a watch, a lamp.
+/// A foreign device that advertises: a phone, a watch, a lamp.
 final class Stranger: AirDevice {
     private let number: Int
     private let interval: Duration
@@ -21,7 +21,7 @@ final class Stranger: AirDevice {
             address: "D0:00:00:00:"
                 + digits.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
         )
-        // A company that no profile knows, with what it says of itself.
+        // A company that no profile knows, with data of its own.
         broadcast.manufacturerData = [0x0002: digits + [0x10, 0x05, 0x25, 0x18, 0xD5, 0x0A]]
         broadcast.interval = interval
         broadcast.signal = -50 - number % 45
@@ -43,7 +43,7 @@ final class Stranger: AirDevice {
 }
 
 extension World {
-    /// Puts others on the air, who fill it.
+    /// Adds foreign devices, which fill the air.
     package func addStrangers(_ count: Int, every interval: Duration) {
         for number in 0..<count { add(Stranger(number, every: interval)) }
     }
