@@ -2,7 +2,7 @@ package import Commands
 package import Postgres
 
 extension CommandError {
-    /// Why tables do not fit this program.
+    /// The error for tables that do not fit this program.
     package init(misfit standing: FleetSchema.Standing) {
         switch standing {
         case .absent:

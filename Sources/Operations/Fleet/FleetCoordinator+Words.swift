@@ -6,7 +6,7 @@ import Reports
 package import Rollout
 
 extension FleetCoordinator {
-    /// What the fleet is told of a deed, under the right that it was done under.
+    /// The report of an act to the fleet, under the right with which the act was done.
     package func word(of deed: Deed, on serial: Serial) -> FleetWord? {
         guard let epoch = epoch(of: serial) else { return nil }
         func word(_ kind: FleetWord.Kind, _ rollout: String, _ vehicle: VehicleID) -> FleetWord {

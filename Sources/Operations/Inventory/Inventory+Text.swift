@@ -4,7 +4,7 @@ import Reports
 package import Wire
 
 extension Inventory {
-    /// A line for each; `time` writes a time as people have it.
+    /// One line for each module; `time` formats a time for people.
     package func table(_ time: (WallTime) -> String) -> String {
         let cells = rows.map { row in
             [
@@ -119,7 +119,7 @@ extension Inventory.Row: JSONDescribed {
 }
 
 extension Inventory.Row {
-    /// Lines for people: what `show` adds of a vehicle.
+    /// Lines for people, which `show` adds for a vehicle.
     package func lines(_ time: (WallTime) -> String) -> [String] {
         guard let record else { return [] }
         var lines: [String] = []

@@ -3,8 +3,10 @@ package import Journal
 package import Manifest
 import Rollout
 
-/// What stands in the yard, vehicle by vehicle, as the journal has it at one moment: what each module
-/// said last, what is owed to it, and what of that is not as the manifest has it.
+/// The modules in the yard, vehicle by vehicle, from the journal at one moment.
+///
+/// Each row has what the module reported last, what is owed to it, and how it differs from the
+/// manifest.
 package struct Inventory: Sendable {
     /// One vehicle of the fleet list, or one module that is in none.
     package struct Row: Sendable {
@@ -12,18 +14,18 @@ package struct Inventory: Sendable {
         package let serial: Serial
         package let family: Family
         package let profile: String
-        /// Nil for one that no inventory has met.
+        /// Nil for a module that no inventory has seen.
         package let record: InventoryRecord?
-        /// Of its parts, with what a run has read since then.
+        /// The versions of its parts, with those that a run has read since then.
         package let versions: [(part: String, version: String)]
-        /// When it was heard by an inventory, or has answered a run.
+        /// When an inventory heard it or a run got an answer from it, whichever was last.
         package let lastSeen: WallTime?
-        /// What is owed to it or in doubt on it.
+        /// Debts, doubts and owed steps, in sentences for people.
         package let debts: [String]
-        /// What is not as the manifest has it.
+        /// Differences from the manifest, in sentences for people.
         package let drift: [String]
 
-        /// In words with its unit; nil where it is not known.
+        /// The battery level with its unit; nil when it is unknown.
         package var battery: String? {
             for name in InventorySurvey.batteryNames {
                 guard let fact = record?.fact(.property, name) else { continue }
@@ -35,7 +37,7 @@ package struct Inventory: Sendable {
 
         package var model: String? { record?.fact(.identity, "model")?.value }
 
-        /// The version of what everybody means by the module's firmware.
+        /// The version of the module's main firmware.
         package var version: String? {
             (versions.first { $0.part == ModulePart.secondary.rawValue } ?? versions.first)?.version
         }
@@ -45,8 +47,8 @@ package struct Inventory: Sendable {
     /// The manifest that it is compared with, by its rollout's name.
     package let rollout: String?
 
-    /// With a plan its vehicles as far as they are `chosen`, and else every module that was looked
-    /// for at `since` or later.
+    /// With a plan, its vehicles, limited to `chosen`; else every module that was searched for at
+    /// `since` or later.
     package init(
         in view: JournalView,
         plan: FrozenPlan?,
@@ -69,7 +71,7 @@ package struct Inventory: Sendable {
         self.rollout = rollout
     }
 
-    /// Those that somebody has to look at.
+    /// The rows that a person has to look at.
     package var onlyStriking: Inventory {
         Inventory(
             rows: rows.filter {
@@ -79,7 +81,7 @@ package struct Inventory: Sendable {
         )
     }
 
-    /// How many there are, and what is the matter with how many of them.
+    /// The number of rows, and how many have each kind of problem.
     package var summary: String {
         let missing = rows.count { $0.record?.read == nil }
         let drifted = rows.count { !$0.drift.isEmpty }
@@ -92,7 +94,7 @@ package struct Inventory: Sendable {
         return text
     }
 
-    /// One vehicle, as far as an inventory knows it; the plan is the one of its rollout.
+    /// One vehicle, if an inventory has seen it.
     package static func row(
         of vehicle: VehicleID,
         in view: JournalView
@@ -101,7 +103,7 @@ package struct Inventory: Sendable {
         return ground.records.first { $0.vehicle == vehicle }.map { ground.row(of: $0, vehicle) }
     }
 
-    /// What the journal says, read at one moment.
+    /// The journal's records, read at one moment.
     private struct Ground {
         struct Key: Hashable {
             let serial: Serial
@@ -160,7 +162,7 @@ package struct Inventory: Sendable {
             )
         }
 
-        /// What a run has read later than the inventory is newer.
+        /// A version that a run has read after the inventory replaces the inventory's.
         private func versions(
             _ record: InventoryRecord?,
             _ vehicle: VehicleID?,
@@ -192,7 +194,7 @@ package struct Inventory: Sendable {
 }
 
 extension PlannedVehicle {
-    /// The updates that stand at the end: one for each part.
+    /// The updates whose images remain at the end: one for each part.
     fileprivate var updates: [UpdateStep] {
         var last: [UpdateStep] = []
         for case .update(let update) in steps.map(\.action) {
@@ -202,7 +204,7 @@ extension PlannedVehicle {
         return last
     }
 
-    /// The properties that its steps set, each as it is set last.
+    /// The properties that its steps set, each with its last value.
     fileprivate var settings: [Assignment] {
         var last: [Assignment] = []
         for case .set(let assignments) in steps.map(\.action) {
@@ -215,7 +217,7 @@ extension PlannedVehicle {
     }
 }
 
-/// What a module is, and what the manifest would have it be.
+/// The differences between a module and the manifest.
 private struct Drift {
     let sentences: [String]
 

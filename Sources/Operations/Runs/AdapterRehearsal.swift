@@ -15,7 +15,7 @@ package actor AdapterRehearsal {
 
     private init(executor: ThreadExecutor) { self.executor = executor }
 
-    /// Serves until `stop` is requested; `note` gets what happens.
+    /// Serves until `stop` is requested; `note` is called with each event.
     package static func serve(
         _ file: DepotFile,
         on adapters: [String],
@@ -50,7 +50,7 @@ package actor AdapterRehearsal {
         throw refusal(error)
     }
 
-    /// Takes the thread for as long as it lasts.
+    /// Blocks the thread for as long as it lasts.
     private func play(
         _ rehearsal: Rehearsal,
         _ seed: UInt64?,

@@ -2,16 +2,16 @@ package import Commands
 import Glibc
 package import Simulation
 
-/// Where the modules of a simulated depot keep what is in their flash.
+/// The file with the flash of a simulated depot's modules.
 package enum DepotMemoryFile {
-    /// The file's path, with its folder made; the state directory must be there.
+    /// The file's path; creates its folder, for which the state directory must exist.
     package static func path(of depot: DepotFile, in state: String) throws(CommandError) -> String {
         let folder = state + "/simulation"
         try make(folder)
         return "\(folder)/\(fileName(depot.name)).memory"
     }
 
-    /// Makes a folder unless it is there.
+    /// Creates a folder unless it exists.
     package static func make(_ folder: String) throws(CommandError) {
         guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
             throw CommandError(

@@ -7,13 +7,13 @@ import Rehearsal
 import Rollout
 package import Simulation
 
-/// Serves a simulated depot to other programs, in real time, until a signal comes.
+/// Serves a simulated depot to other programs, in real time, until a signal arrives.
 package struct DepotService: Sendable {
     /// Where the depot is served.
     package enum Target: Sendable {
         /// As the Bluetooth service on a bus.
         case bus(BusAddress)
-        /// From adapters of this host, a module each.
+        /// From adapters of this host, one module on each.
         case adapters([String])
     }
 
@@ -21,7 +21,7 @@ package struct DepotService: Sendable {
     private let state: String
     private let seed: UInt64?
     private let context: Context
-    /// Gets what is to be shown of the service.
+    /// Called with each line that is to be shown.
     private let report: @Sendable (String) -> Void
 
     package init(
@@ -46,7 +46,7 @@ package struct DepotService: Sendable {
         }
     }
 
-    /// Nothing is kept: a real adapter's module begins again each time.
+    /// Serves from adapters; nothing is kept: the modules begin from the start each time.
     private func rehearse(
         _ file: DepotFile,
         on adapters: [String],
@@ -144,7 +144,7 @@ package struct DepotService: Sendable {
 }
 
 extension RealClock {
-    /// Until the task is cancelled.
+    /// Sleeps until the task is cancelled.
     fileprivate func sleepForEver() async {
         while !Task.isCancelled { await sleep(for: .seconds(3_600), "the end of the service") }
     }

@@ -3,7 +3,7 @@ import Glibc
 package import Journal
 package import Threads
 
-/// Waits beside another run for the state directory's lock, on a thread of its own.
+/// Waits for the state directory's lock while another run has it, on a thread of its own.
 package actor LockQueue {
     private nonisolated let executor: ThreadExecutor
     private let directory: StateDirectory
@@ -19,7 +19,7 @@ package actor LockQueue {
         self.executor = executor
     }
 
-    /// Asks the run at work to end at its next safe point, whichever rollout it is on.
+    /// Asks the active run to end at its next safe point, whichever rollout it works on.
     package func askToYield() async throws(CommandError) {
         do throws(JournalError) {
             let journal = try await Journal.open(directory: directory.path, executor: executor)
@@ -35,10 +35,11 @@ package actor LockQueue {
         } catch { throw CommandError(error) }
     }
 
-    /// Returns after a while in which the lock may have become free; false when asked to end.
+    /// Waits half a second, in which the lock may have become free; false when a signal asked to
+    /// end.
     package func waits() -> Bool {
         _ = Signals.catchThem()
-        // A signal ends the wait at once.
+        // A signal ends the wait immediately.
         _ = poll(nil, 0, 500)
         return Signals.received == nil
     }

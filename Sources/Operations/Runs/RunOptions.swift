@@ -1,6 +1,6 @@
 package import Commands
 
-/// What `run` was asked for.
+/// The arguments and flags of `run`.
 package struct RunOptions: Sendable {
     package enum Events: Sendable, Equatable {
         case none
@@ -10,17 +10,17 @@ package struct RunOptions: Sendable {
 
     package let manifest: String
     package let state: String
-    /// Names the state directory in lines for the shell.
+    /// The flag that names the state directory in shell commands that are shown to people.
     package let stateFlag: String
     package let simulation: SimulationOptions?
-    /// The bus to find BlueZ on, nil for the machine's.
+    /// The bus on which BlueZ is; nil for the machine's system bus.
     package let bus: String?
     package let events: Events
     package let reports: [ReportFile]
     package let common: CommonOptions
     /// Whether the rollout is to be begun again.
     package let again: Bool
-    /// Where rights on modules come from, when there are several gateways.
+    /// The source of rights to modules when there are several gateways.
     package let fleet: FleetAccess?
 
     package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {

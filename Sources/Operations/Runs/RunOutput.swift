@@ -6,14 +6,14 @@ import Synchronization
 import Threads
 package import Wire
 
-/// Everything that a run prints: events go in, and each printer's text goes to its place.
+/// Everything that a run prints: takes events, and writes each printer's text to its destination.
 package final class RunOutput: Sendable {
     fileprivate struct Printers {
-        /// What people see while the run goes on.
+        /// The output for people during the run.
         var people: People
         var document: JSONReport?
         var lines: EventLine?
-        /// Nil when no report is asked for.
+        /// Nil when no report was requested.
         var story: RunStory?
     }
 
@@ -35,10 +35,10 @@ package final class RunOutput: Sendable {
     private let journal: JournalSocket?
     /// The time of the run, once it has begun.
     private let time = Mutex<(any Timekeeper)?>(nil)
-    /// Whether signals and what is awaited are shown.
+    /// Whether signals and the run's outlook are shown.
     private let isWatched: Bool
 
-    /// `zone` is that of the window; times are shown in it.
+    /// `zone` is the time zone of the window; times are shown in it.
     package init(
         _ options: RunOptions,
         _ context: Context,
@@ -57,7 +57,7 @@ package final class RunOutput: Sendable {
             results = .err
         case .file(let path): file = try EventFile(path)
         }
-        // Under --json standard output has the document and nothing else.
+        // With --json, standard output has the document and nothing else.
         if options.common.wantsJSON { results = .err }
         self.results = results
         let socket = context.console.isJournal && !options.common.isQuiet ? journal() : nil
@@ -90,8 +90,7 @@ package final class RunOutput: Sendable {
         )
     }
 
-    /// Runs `body` with the event file, if there is one, being written beside it, and the screen
-    /// being kept alive.
+    /// Runs `body`; meanwhile the event file, if any, is written and the screen is refreshed.
     package func whileWriting<R: Sendable>(_ body: () async -> R) async -> R {
         let pulse = Pulse.start(isSteady: isWatched) { [tolls = Tolls()] in self.beat(tolls) }
         defer { pulse.stop() }
@@ -142,7 +141,7 @@ package final class RunOutput: Sendable {
         return result
     }
 
-    /// Prints an event; returns at once, whatever the readers do.
+    /// Prints an event; returns immediately, whatever the readers do.
     package func take(_ event: Event, at now: Moment) {
         printers.withLock { printers in
             if let line = printers.lines?.line(event) {
@@ -153,7 +152,7 @@ package final class RunOutput: Sendable {
                 }
             }
             if let journal, let record = printers.people.record(event) {
-                // One piece is one record. Better lost than waited for.
+                // One write is one record. A lost record is better than a blocked run.
                 context.console.outlet.write(record, to: journal.descriptor, mayDrop: true)
             }
             context.console.write(printers.people.print(event, at: now, results: results))
@@ -165,7 +164,8 @@ package final class RunOutput: Sendable {
         }
     }
 
-    /// A report that cannot be written is said, and changes nothing about the run.
+    /// Writes the reports; one that cannot be written is reported, and changes nothing about the
+    /// run.
     private func write(_ story: RunStory) {
         for report in reports {
             guard let reason = report.write(story, zone: zone) else { continue }
@@ -175,7 +175,7 @@ package final class RunOutput: Sendable {
         }
     }
 
-    /// Brings live lines up to date; to be called a few times a second.
+    /// Updates live lines; to be called a few times a second.
     package func tick(at now: Moment) {
         let (columns, lines, wall) = (context.columns, context.lines, wall)
         printers.withLock { printers in
@@ -187,7 +187,7 @@ package final class RunOutput: Sendable {
 }
 
 extension RunOutput.People {
-    /// What the journal gets, if it is meant.
+    /// The record for the service manager's journal, if it is the destination.
     fileprivate mutating func record(_ event: Event) -> String? {
         guard case .journal(var printer) = self else { return nil }
         defer { self = .journal(printer) }
@@ -245,7 +245,7 @@ extension RunOutput.People {
         change { $0.stopping(signal, at: now, wall: wall) }
     }
 
-    /// What the printer of those who look on says.
+    /// Calls the printer of the output that is shown during the run.
     private mutating func change(_ body: (inout any Printer) -> [Output]) -> [Output] {
         var printer: any Printer
         switch self {
@@ -260,7 +260,7 @@ extension RunOutput.People {
     }
 }
 
-/// The file of `--events`, with a writer of its own: a held terminal does not hold it.
+/// The file of `--events`, with a writer of its own: a blocked terminal does not block it.
 private final class EventFile: Sendable {
     let descriptor: CInt
     let outlet: Outlet

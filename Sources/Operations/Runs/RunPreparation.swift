@@ -8,7 +8,7 @@ import Simulation
 import Threads
 import Wire
 
-/// Everything of a run before the first packet, and what follows the last.
+/// Everything that a run does before the first packet and after the last one.
 package struct RunPreparation {
     private let options: RunOptions
     private let context: Context
@@ -18,7 +18,7 @@ package struct RunPreparation {
         self.context = context
     }
 
-    /// Carries a plan out; `sources` are kept for as long as the rollout is not over.
+    /// Carries a plan out; `sources` are kept until the rollout is over.
     ///
     /// An order is a rollout of its own.
     package func run(
@@ -64,7 +64,7 @@ package struct RunPreparation {
         }
     }
 
-    /// On the host's own Bluetooth.
+    /// Runs on the host's own Bluetooth.
     private func runForReal(
         _ written: FrozenPlan,
         _ vehicles: [PlannedVehicle],
@@ -110,7 +110,7 @@ package struct RunPreparation {
         }
     }
 
-    /// Everything before the first packet, and what follows the last.
+    /// Runs `body` between the work before the first packet and the work after the last one.
     private func within(
         _ written: FrozenPlan,
         _ chosen: [PlannedVehicle],
@@ -120,7 +120,7 @@ package struct RunPreparation {
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
         var vehicles = chosen
-        // Virtual time stands still while an issuer is asked for a token.
+        // Virtual time does not advance while an issuer is asked for a token.
         let waiting = options.simulation == nil ? try ThreadExecutor.working("tokens") : nil
         defer { waiting?.stop() }
         let tokens = TokenCache(
@@ -153,7 +153,7 @@ package struct RunPreparation {
                 because: [reason]
             )
         }
-        // Everything is here and verified before the first radio packet, and before time turns
+        // Everything is present and verified before the first radio packet, and before time becomes
         // virtual.
         let room = ImagePreparation(
             plan: plan,
@@ -170,7 +170,7 @@ package struct RunPreparation {
             prefersKept: true
         )
         let output = try RunOutput(options, context, zone: zone)
-        // As the manifest is now: who is notified has nothing to do with what is done.
+        // The current manifest's: the list of notified people is independent of the plan.
         let notices = NoticeSender(state: directory.path, context: context, own: written.notify)
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
@@ -197,7 +197,7 @@ package struct RunPreparation {
         return try result.get()
     }
 
-    /// That this machine has what the plan names.
+    /// Checks that this machine has what the plan names.
     private func demand(
         _ plan: FrozenPlan,
         for vehicles: [PlannedVehicle]
@@ -211,7 +211,8 @@ package struct RunPreparation {
         ).demand(for: vehicles)
     }
 
-    /// The plan that a rollout of this name was begun with, for as long as it is not over.
+    /// The plan that the rollout of this name was begun with, until that is over; else the given
+    /// one.
     private func frozen(
         _ plan: FrozenPlan,
         _ zone: Zone,
@@ -227,7 +228,8 @@ package struct RunPreparation {
                 return (record, try view.run(record.began)?.started)
             }
         } catch {
-            // Nothing is brought or kept for a run that cannot be; the rest is reported by who opens it.
+            // A run on a damaged journal must not fetch or store anything; other errors are
+            // reported when the run opens the journal.
             if error.kind == .corrupt { throw CommandError(error) }
             return plan
         }
@@ -260,7 +262,7 @@ package struct RunPreparation {
         return access
     }
 
-    /// The lock, after what the plan says of a run that finds another one at work.
+    /// Takes the lock; when another run has it, does what the plan's `overlap` says.
     private func lock(
         _ directory: StateDirectory,
         _ plan: FrozenPlan

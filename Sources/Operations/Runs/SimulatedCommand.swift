@@ -6,8 +6,8 @@ import Rollout
 import Simulation
 import Threads
 
-/// A simulated depot for a command that is no run: nothing that happens there is kept, unless it has
-/// a state directory for its memory.
+/// A simulated depot for a command other than a run: nothing is kept, unless a state directory is
+/// given for the depot's memory.
 package actor SimulatedCommand {
     private nonisolated let executor: ThreadExecutor
 
@@ -31,15 +31,15 @@ package actor SimulatedCommand {
         }
     }
 
-    /// What a body is lent.
+    /// The values that a body may use while it runs.
     package struct Lent: Sendable {
         package let central: any Central
         package let time: any Timekeeper
-        /// Where files and the journal are worked on, so that virtual time waits for them.
+        /// The executor for files and the journal, so that virtual time waits for them.
         package let lane: any SerialExecutor
     }
 
-    /// The same for a body that works on files meanwhile.
+    /// The same for a body that also works on files.
     package static func stage<R: Sendable>(
         _ options: SimulationOptions,
         _ context: Context,
@@ -102,7 +102,7 @@ package actor SimulatedCommand {
 }
 
 extension StopSignal {
-    /// Runs `body` until it ends, or ends it when a signal comes.
+    /// Runs `body` until it ends, or cancels it when a signal arrives.
     package func ending<R: Sendable>(
         by time: any Timekeeper,
         _ body: @escaping @Sendable () async -> R

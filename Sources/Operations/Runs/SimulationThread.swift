@@ -5,7 +5,7 @@ package import Manifest
 package import Simulation
 package import Threads
 
-/// All that a run in a simulated depot is made of.
+/// All values that a run in a simulated depot needs.
 package struct SimulatedJob: Sendable {
     package let run: RunJob
     package let file: DepotFile
@@ -21,7 +21,7 @@ package struct SimulatedJob: Sendable {
     package var state: String { run.state }
 }
 
-/// Where simulations run: a thread of its own, since virtual time is spent in one long call.
+/// The thread on which simulations run: its own, because virtual time is spent in one long call.
 package actor SimulationThread {
     private nonisolated let executor: ThreadExecutor
 
@@ -39,7 +39,7 @@ package actor SimulationThread {
         }
     }
 
-    /// When the last simulated run of the directory ended: a depot in which nothing has run yet begins then.
+    /// When the last simulated run of the directory ended: a new depot begins at that time.
     package static func lastMoment(in state: String) -> WallTime? {
         try? JournalReader(directory: state).read { view throws(JournalError) -> WallTime? in
             guard let last = try view.runs(rollout: nil, limit: 1).first, last.seed != nil else {
@@ -108,7 +108,8 @@ private struct SimulatedRun {
             peripheral: { [depot] in depot.radio($0) },
             linkTime: { [depot] in await depot.simulation.air.linkTime(of: $0) }
         )
-        // At full speed, half a minute of a simulated night is over before a person can send a request.
+        // At full speed, half a minute of a simulated night passes before a person can send a
+        // request.
         if job.options.pace == nil { site.askPause = .seconds(30) }
         return try await JobRun(job: job.run, site: site).run()
     }

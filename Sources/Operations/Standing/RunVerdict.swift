@@ -5,11 +5,11 @@ package import Manifest
 import Reports
 package import Rollout
 
-/// What a run comes to as an exit code.
+/// Converts the result of a run to an exit code.
 package struct RunVerdict {
     private let tolerance: Tolerance
     private let vehicles: Int
-    /// It is a part of the rollout, which is neither paused nor aborted: its gate sets nothing.
+    /// Whether the run covers only a part of the rollout: its gate sets no hold.
     private let isPart: Bool
 
     package init(_ tolerance: Tolerance, vehicles: Int, isPart: Bool = false) {
@@ -18,7 +18,7 @@ package struct RunVerdict {
         self.isPart = isPart
     }
 
-    /// The worst of what there is to say; `signal` is what a stop by signal ends with.
+    /// The worst code that applies; `signal` is the code for a stop by a signal.
     package func code(of result: RunResult, stoppedBy signal: ExitCode? = nil) -> ExitCode {
         var codes: [ExitCode] = []
         let count = result.vehicles.count
@@ -30,16 +30,16 @@ package struct RunVerdict {
         }
         switch result.ending {
         case .complete:
-            // Somebody said `retry` in the last moment.
+            // A person used `retry` at the last moment.
             if result.unfinished > 0 { codes.append(.workLeft) }
         case .paused where isPart, .aborted where isPart:
-            // The gate has looked at a part of the rollout, and ends this run alone.
+            // The gate judged only a part of the rollout, so it ends only this run.
             if result.unfinished > 0 { codes.append(.workLeft) }
         case .paused: codes.append(.paused)
         case .aborted: codes.append(.aborted)
         case .replaced: codes.append(.workLeft)
         case .workLeft:
-            // What was all that was left may have ended by itself after the window closed.
+            // The remaining work may have ended after the window closed.
             if result.unfinished > 0 { codes.append(.workLeft) }
         case .stopped:
             if result.unfinished > 0 {
@@ -49,9 +49,9 @@ package struct RunVerdict {
         return ExitCode.worst(of: codes)
     }
 
-    /// The code's sentence, and what is known beyond it.
+    /// The code's sentence, with the known details.
     ///
-    /// `hold` is what stands in the journal when the run has ended.
+    /// `hold` is the hold in the journal when the run has ended.
     package func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
         switch result.ending {
         case .paused(let why) where isPart, .aborted(let why) where isPart:

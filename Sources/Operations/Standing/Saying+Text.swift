@@ -1,9 +1,9 @@
 import Domain
 import Journal
 
-/// What people have said, for those who come later.
+/// Texts about people's commands, for those who look later.
 extension Saying {
-    /// Whether what it set is not to be seen any more: it took something back, or had something tried again.
+    /// Whether its effect is no longer visible: it lifted something, or had something tried again.
     var leavesNothing: Bool {
         switch SteeringRequest.Verb(rawValue: verb) {
         case .resume, .retry, .uninhibit, .clear: true
@@ -11,7 +11,7 @@ extension Saying {
         }
     }
 
-    /// The verb, what it is about, and why.
+    /// The verb, its object and the reason.
     var words: String {
         let whom =
             vehicles.isEmpty
@@ -20,7 +20,7 @@ extension Saying {
         return "\(verb.visible) \(whom)" + (reason.isEmpty ? "" : ": \(reason.visible)")
     }
 
-    /// A long list of vehicles would be all that one sees.
+    /// The vehicles' names; a long list is cut, because it would hide everything else.
     private var names: String {
         let shown = vehicles.prefix(Self.mostNames).map(\.text.visible).joined(separator: ", ")
         let rest = vehicles.count - Self.mostNames
@@ -35,6 +35,6 @@ extension Saying {
 }
 
 extension Inhibit {
-    /// Who has set it, as the end of a line; earlier versions did not write it down.
+    /// Who has set it, as the end of a line; earlier versions did not record this.
     var by: String { author.isEmpty ? "" : ", by \(author.visible)" }
 }

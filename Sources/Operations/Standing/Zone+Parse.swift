@@ -2,7 +2,7 @@ package import Domain
 package import Wire
 
 extension Zone {
-    /// The moment that `2026-11-21` or `2026-11-21 18:00` is on the clocks of the zone.
+    /// Parses `2026-11-21` or `2026-11-21 18:00` as local time of the zone.
     package func moment(_ text: String) -> WallTime? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let date = parts.first.map({ Self.numbers($0, "-", [4, 2, 2]) }) ?? nil,
@@ -21,7 +21,7 @@ extension Zone {
         return WallTime(milliseconds: moment(ofLocal: local) * 1_000)
     }
 
-    /// Numbers of exactly so many digits.
+    /// Parses numbers with exactly these counts of digits.
     private static func numbers(
         _ text: Substring,
         _ mark: Character,

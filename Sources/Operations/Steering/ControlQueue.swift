@@ -10,7 +10,7 @@ package final class ControlQueue: Sendable {
 
     package init() { (items, source) = AsyncStream.makeStream() }
 
-    /// Waits for the answer: for a thread that may block, never one of Swift's pool.
+    /// Waits for the answer; only for a thread that may block, never one of Swift's pool.
     package func perform(_ request: SteeringRequest) -> Result<SteeringAnswer, CommandError> {
         wait { requests throws(CommandError) in try await requests.perform(request) }
     }
@@ -40,7 +40,7 @@ package final class ControlQueue: Sendable {
         return answer.wait { $0 }
     }
 
-    /// Until `finish`, after which what has come is still carried out.
+    /// Carries out requests until `finish`, and then those that have already arrived.
     package func work(_ requests: OperatorRequests) async {
         for await item in items { await item(requests) }
     }

@@ -1,18 +1,18 @@
 import Commands
 package import Wire
 
-/// What became of a request with a key.
+/// The answer to a request with a key.
 package enum KeyedAnswer: Sendable {
     /// The same as the first time, if it was sent before.
     case document(status: Int, text: String)
     /// Another request was sent with that key.
     case otherRequest
-    /// We were cut off while it was carried out.
+    /// The program was interrupted while it carried out the request: the result is unknown.
     case nobodyKnows
 }
 
 extension SteeringAnswer {
-    /// As programs are given it: the status, and the document.
+    /// The answer for programs: the status, and the document.
     package func document(of request: SteeringRequest) -> (status: Int, value: JSONValue) {
         isRefused ? (409, CommandError(.usage, sentence).document) : (200, json(of: request))
     }

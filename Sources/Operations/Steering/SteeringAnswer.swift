@@ -1,12 +1,12 @@
 import Commands
 package import Wire
 
-/// What became of a request, for people and for programs.
+/// The answer to a request, for people and for programs.
 package struct SteeringAnswer: Sendable, Equatable {
     package let sentence: String
     package let rollout: String?
     package let isTakenUpNow: Bool
-    /// Nothing was changed, and it is not so already.
+    /// Whether it was refused: nothing was changed, and the requested state is not in force.
     package let isRefused: Bool
 
     package init(
@@ -21,7 +21,7 @@ package struct SteeringAnswer: Sendable, Equatable {
         self.isRefused = isRefused
     }
 
-    /// The document that `--json` writes, and that programs are given.
+    /// The document that `--json` writes and that programs get.
     package func json(of request: SteeringRequest) -> JSONValue {
         Self.jsonForm.json(of: (self, request))
     }

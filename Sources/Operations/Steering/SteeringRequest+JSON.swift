@@ -13,7 +13,7 @@ extension SteeringRequest: JSONDescribed {
         "What is asked for, as on a command line."
     ) { fields }
 
-    /// What a request can say, and nothing else is read.
+    /// The members that a request may have; no others are read.
     package static let members = fields.map(\.name)
 
     @JSONMembers<Self> private static var fields: [Member] {

@@ -2,13 +2,13 @@ package import Commands
 package import Domain
 package import Wire
 
-/// What a person asks of rollouts and vehicles: on a command line, on a page, or by a program.
+/// A person's request about rollouts or vehicles: from a command line, a page or a program.
 package struct SteeringRequest: Sendable, Equatable {
-    /// What can be asked for, as the commands are called.
+    /// The kinds of requests, with the names of their commands.
     package enum Verb: String, CaseIterable, Sendable {
         case pause, resume, abort, retry, inhibit, uninhibit, clear
 
-        /// Whether it is asked of a rollout.
+        /// Whether it is about a rollout.
         package var takesRollout: Bool {
             switch self {
             case .pause, .resume, .abort, .retry: true
@@ -16,7 +16,7 @@ package struct SteeringRequest: Sendable, Equatable {
             }
         }
 
-        /// Whether it is asked of vehicles; named or all.
+        /// Whether it is about vehicles, named or all.
         package var takesVehicles: Bool {
             switch self {
             case .retry, .inhibit, .uninhibit, .clear: true
@@ -24,19 +24,19 @@ package struct SteeringRequest: Sendable, Equatable {
             }
         }
 
-        /// Whether it can hold for a time.
+        /// Whether its effect can be limited to a time.
         package var takesLength: Bool { self == .inhibit }
     }
 
     package let verb: Verb
-    /// Nil means the one that ran last.
+    /// Nil means the rollout that ran last.
     package let rollout: String?
-    /// As they were named; none means all of the rollout, or the depot.
+    /// The selections as they were given; none means all of the rollout, or the depot.
     package let vehicles: [VehicleSelection]
     package let reason: String?
-    /// How long it holds; nil means until it is lifted.
+    /// How long its effect lasts; nil means until it is lifted.
     package let length: Duration?
-    /// Who says so.
+    /// The person who made the request.
     package let author: String
 
     package init(
@@ -55,17 +55,17 @@ package struct SteeringRequest: Sendable, Equatable {
         self.author = author
     }
 
-    /// Those that are named by their ids: only such an answer counts for a doubt.
+    /// The vehicles that are named by their ids: only these answer a doubt.
     package var named: [VehicleID] { vehicles.compactMap { VehicleID($0.text) } }
 
-    /// Why a request is none.
+    /// Why a document or a form is no request.
     package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
         package let description: String
 
         init(_ description: String) { self.description = description }
     }
 
-    /// What a program has sent.
+    /// Reads a program's document.
     package init(json document: JSONValue, author: String) throws(Fault) {
         guard let members = document.members else { throw Fault("it is no JSON object") }
         var fields: [String: String] = [:]
@@ -92,7 +92,7 @@ package struct SteeringRequest: Sendable, Equatable {
         try self.init(fields: fields, vehicles: vehicles, author: author)
     }
 
-    /// What a form has sent; its empty fields are as if they were not there.
+    /// Reads a form; empty fields count as missing.
     package init(form: [String: String], author: String) throws(Fault) {
         var fields = form.filter { !$0.value.isEmpty }
         let vehicle = fields.removeValue(forKey: "vehicle")
@@ -123,7 +123,7 @@ package struct SteeringRequest: Sendable, Equatable {
         guard verb.takesVehicles || vehicles.isEmpty else {
             throw Fault("'\(verb.rawValue)' takes no vehicles")
         }
-        // They are shown to people, and stand in lines of text.
+        // These texts are shown to people and are parts of lines of text.
         for (name, text) in fields where !text.unicodeScalars.allSatisfy(Self.isShown) {
             throw Fault("'\(name)' holds control characters")
         }
