@@ -224,7 +224,6 @@ package struct WaveBoard: Sendable {
     ///
     /// The place goes to a vehicle of the same model from the nearest later wave, or of any model
     /// when there is none of the same. Nil when the wave has to wait for this vehicle.
-    /// there is none. Nil when the vehicle has to be waited for where it is.
     package mutating func missing(_ vehicle: Int) -> Action? {
         let wave = waveOf[vehicle]
         // When several machines listen, another one may hear it.
