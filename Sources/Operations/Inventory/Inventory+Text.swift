@@ -82,13 +82,13 @@ extension Inventory.Row: JSONDescribed {
 
     package static let jsonForm = JSONForm<Self>.object(
         "Inventory",
-        "What an inventory knows of a module, as `inventory --json` lists it."
+        "The known facts about a module, as `inventory --json` lists them."
     ) {
-        Member(ifAny: "vehicle", "Not of a module that is in no fleet list.", \.vehicle)
+        Member(ifAny: "vehicle", "Missing for a module that is in no fleet list.", \.vehicle)
         Member("serial", \.serial)
         Member("family", \.family.rawValue)
         Member("profile", \.profile)
-        Member(ifAny: "name", "As it advertises.") { $0.record?.name }
+        Member(ifAny: "name", "The name that it advertises.") { $0.record?.name }
         Member(
             "firmware",
             "The version of each part.",
@@ -97,23 +97,23 @@ extension Inventory.Row: JSONDescribed {
         )
         Member(
             "identity",
-            "What the module says that it is.",
+            "What the module reports about its type and hardware.",
             as: .texts { $0.map { (name: $0.name, text: $0.value) } }
         ) { $0.record?.facts(.identity) ?? [] }
         Member("properties", as: InventoryRecord.Fact.property.list) {
             $0.record?.facts(.property) ?? []
         }
-        Member(ifAny: "battery", "With its unit.", \.battery)
-        Member(ifAny: "signal", "In dBm, as it was heard last.") { $0.record?.signal }
-        Member(ifAny: "adapter", "The one that heard it.") { $0.record?.adapter }
+        Member(ifAny: "battery", "The battery level, with its unit.", \.battery)
+        Member(ifAny: "signal", "In dBm, when it was last heard.") { $0.record?.signal }
+        Member(ifAny: "adapter", "The adapter that heard it.") { $0.record?.adapter }
         Member(ifAny: "bond", "How it was paired with.") { $0.record?.bond }
         Member("bootloader", "Whether it was in its bootloader.") {
             $0.record?.isInBootloader ?? false
         }
         Member(ifAny: "last-seen", "When an inventory or a run had an answer.", \.lastSeen)
         Member(ifAny: "read", "When it was read last.") { $0.record?.read }
-        Member("debts", "What is owed to it or in doubt, for people.", \.debts)
-        Member("drift", "What is not as the manifest has it, for people.", \.drift)
+        Member("debts", "Debts and doubts, in sentences for people.", \.debts)
+        Member("drift", "Differences from the manifest, in sentences for people.", \.drift)
         Member(ifAny: "problem", "Why it was not read.") { $0.record?.problem }
     }
 }

@@ -27,12 +27,12 @@ package struct SteeringAnswer: Sendable, Equatable {
     }
 
     package static let jsonForm = JSONForm<(answer: SteeringAnswer, request: SteeringRequest)>
-        .object("Answer", "What became of a request.") {
+        .object("Answer", "The answer to a request.") {
             JSONForm.Member.version
             JSONForm.Member("request", \.request.verb)
             JSONForm.Member(ifAny: "rollout", \.answer.rollout)
-            JSONForm.Member("vehicles", "Those that were named by their ids.", \.request.named)
-            JSONForm.Member("taken-up-now", "A run under way acts on it.", \.answer.isTakenUpNow)
+            JSONForm.Member("vehicles", "Vehicles that were named by their id.", \.request.named)
+            JSONForm.Member("taken-up-now", "Whether a run acts on it now.", \.answer.isTakenUpNow)
             JSONForm.Member("message", "For people.", \.answer.sentence)
             JSONForm.Member("exit") { _ in ExitCode.done }
         }

@@ -10,7 +10,7 @@ extension SteeringRequest: JSONDescribed {
 
     package static let jsonForm = JSONForm<Self>.object(
         "Request",
-        "What is asked for, as on a command line."
+        "A request, as on a command line."
     ) { fields }
 
     /// The members that a request may have; no others are read.
