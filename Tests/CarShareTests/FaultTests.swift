@@ -243,6 +243,28 @@ import Testing
         #expect(seen.links == 1)
     }
 
+    @Test func `a link whose command was cut off is reported as over, not awaited for ever`() throws
+    {
+        let bench = try CarShareBench(faults: [.noReply(in: .command)])
+        let errors = try bench.simulation.run { () async -> [CarShareError?] in
+            await bench.setUp()
+            let time = bench.simulation.time
+            do throws(CarShareError) {
+                return try await bench.vehicle.withLink { link in
+                    let limit = time.now.advanced(by: .seconds(2))
+                    do throws(CarShareError) {
+                        _ = try await link.send(CarShareCommands(.lock), before: limit)
+                        return []
+                    } catch {
+                        return [error, await link.attend(before: limit.advanced(by: .seconds(1)))]
+                    }
+                }
+            } catch { return [error] }
+        }
+        #expect(errors.first??.reason == .session(.outOfTime))
+        #expect(errors.last == CarShareError(.notSent, .session(.closed)))
+    }
+
     // MARK: The contents of a token, and the vehicle's reaction
 
     @Test func `a permission that lacks is refused by the vehicle`() throws {

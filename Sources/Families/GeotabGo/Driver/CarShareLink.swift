@@ -92,6 +92,9 @@ package final class CarShareLink {
             actions = error == .timedOut ? session.timeout(at: time.now) : lost(error)
         }
         if case .closed(let error)? = await perform(actions) { return closed(error) }
+        // A command that was cut off may have closed the session earlier: then the link fails at once,
+        // and the session has nothing to say to it.
+        if case .closed(let error) = session.transport.state { return closed(error) }
         return nil
     }
 
