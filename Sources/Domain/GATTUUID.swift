@@ -1,7 +1,7 @@
 /// A GATT identifier: 128 bits, or 16 bits on the Bluetooth base.
 package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    @usableFromInline let high: UInt64
-    @usableFromInline let low: UInt64
+    private let high: UInt64
+    private let low: UInt64
 
     /// A 16-bit identifier occupies bits 96 to 111 of 00000000-0000-1000-8000-00805F9B34FB.
     package init(short: UInt16) {
@@ -49,9 +49,12 @@ package struct GATTUUID: Hashable, Sendable, Comparable, CustomStringConvertible
         return String(decoding: text, as: UTF8.self)
     }
 
-    @inlinable package static func == (left: GATTUUID, right: GATTUUID) -> Bool {
+    package static func == (left: GATTUUID, right: GATTUUID) -> Bool {
         left.low == right.low && left.high == right.high
     }
+
+    /// Both halves folded into one word, for hashing.
+    fileprivate var word: UInt64 { high &* 5 ^ low }
 
     package static func < (left: GATTUUID, right: GATTUUID) -> Bool {
         (left.high, left.low) < (right.high, right.low)
@@ -70,7 +73,12 @@ package struct Characteristic: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { uuid.description }
 
-    @inlinable package static func == (left: Characteristic, right: Characteristic) -> Bool {
+    /// Hashes one word instead of four: a characteristic is looked up for every packet.
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(uuid.word &* 3 ^ service.word)
+    }
+
+    package static func == (left: Characteristic, right: Characteristic) -> Bool {
         left.uuid == right.uuid && left.service == right.service
     }
 }

@@ -2,13 +2,15 @@
 ///
 /// Its code is inlined into the rooms that use it: the simulation adds and takes an element for
 /// every event, and calls without a known element type needed a quarter more processor time.
-package struct Heap<Element: Comparable> {
+/// The compiler inlines it only when the type itself is usable from inline.
+@usableFromInline package struct Heap<Element: Comparable> {
     @usableFromInline var elements: [Element] = []
 
     @inlinable package init() {}
 
     @inlinable package var first: Element? { elements.first }
     @inlinable package var isEmpty: Bool { elements.isEmpty }
+    @inlinable package var count: Int { elements.count }
 
     @inlinable
     package mutating func insert(_ element: Element) {
@@ -27,14 +29,23 @@ package struct Heap<Element: Comparable> {
     package mutating func takeFirst() -> Element? {
         guard let first = elements.first else { return nil }
         let last = elements.removeLast()
-        if !elements.isEmpty { sink(last) }
+        if !elements.isEmpty { sink(last, from: 0) }
         return first
     }
 
-    /// Puts an element in the place of the first one, or below smaller ones.
+    /// Removes all elements for which `fits` is true.
     @inlinable
-    mutating func sink(_ element: Element) {
-        var parent = 0
+    package mutating func removeAll(where fits: (Element) -> Bool) {
+        elements.removeAll(where: fits)
+        for place in stride(from: elements.count / 2 - 1, through: 0, by: -1) {
+            sink(elements[place], from: place)
+        }
+    }
+
+    /// Puts an element in this place, or below smaller ones.
+    @inlinable
+    mutating func sink(_ element: Element, from place: Int) {
+        var parent = place
         while true {
             var child = 2 * parent + 1
             guard child < elements.count else { break }

@@ -1,13 +1,13 @@
 /// A time of the clock for deadlines, which is never set and never jumps.
-package struct Moment: InstantProtocol, Hashable, Sendable {
-    package typealias Duration = Swift.Duration
+@usableFromInline package struct Moment: InstantProtocol, Hashable, Sendable {
+    @usableFromInline package typealias Duration = Swift.Duration
 
     /// Nanoseconds since the clock's own beginning.
-    package let nanoseconds: Int64
+    @usableFromInline package let nanoseconds: Int64
 
     @inlinable package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-    package func advanced(by duration: Swift.Duration) -> Moment {
+    @usableFromInline package func advanced(by duration: Swift.Duration) -> Moment {
         advanced(byNanoseconds: duration.nanoseconds)
     }
 
@@ -17,7 +17,7 @@ package struct Moment: InstantProtocol, Hashable, Sendable {
         return Moment(nanoseconds: overflow ? (count < 0 ? .min : .max) : sum)
     }
 
-    package func duration(to other: Moment) -> Swift.Duration {
+    @usableFromInline package func duration(to other: Moment) -> Swift.Duration {
         .nanoseconds(other.nanoseconds.subtractingReportingOverflow(nanoseconds).partialValue)
     }
 
@@ -54,9 +54,21 @@ package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible
 
     /// The time in the form `2026-11-21T03:36:05.250Z`.
     package var description: String {
-        func digits(_ value: Int64, _ width: Int) -> String {
-            let text = String(value)
-            return String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+        var text: [UInt8] = []
+        text.reserveCapacity(24)
+        // Every event contains one: the digits go into one array, without a string for each number.
+        func write(_ value: Int64, _ width: Int, _ next: Unicode.Scalar) {
+            var unit: Int64 = 1
+            for _ in 1..<width { unit *= 10 }
+            if value < 0 || value >= unit * 10 {
+                text.append(contentsOf: String(value).utf8)
+            } else {
+                while unit > 0 {
+                    text.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / unit % 10))
+                    unit /= 10
+                }
+            }
+            text.append(UInt8(ascii: next))
         }
         func floor(_ value: Int64, _ divisor: Int64) -> (Int64, Int64) {
             let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
@@ -73,9 +85,14 @@ package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible
         let day = dayOfYear - (153 * shifted + 2) / 5 + 1
         let month = shifted < 10 ? shifted + 3 : shifted - 9
         let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        return digits(year, 4) + "-" + digits(month, 2) + "-" + digits(day, 2) + "T"
-            + digits(second / 3_600, 2) + ":" + digits(second / 60 % 60, 2) + ":"
-            + digits(second % 60, 2) + "." + digits(fraction, 3) + "Z"
+        write(year, 4, "-")
+        write(month, 2, "-")
+        write(day, 2, "T")
+        write(second / 3_600, 2, ":")
+        write(second / 60 % 60, 2, ":")
+        write(second % 60, 2, ".")
+        write(fraction, 3, "Z")
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -6,6 +6,7 @@ extension JSONValue {
     /// The value as compact UTF-8.
     package var bytes: [UInt8] {
         var writer = JSONWriter()
+        writer.bytes.reserveCapacity(256)
         writer.write(self)
         return writer.bytes
     }
@@ -82,9 +83,15 @@ private struct JSONWriter {
         write(ascii: number.isFinite ? number.description : "null")
     }
 
+    private static let digits = Array("0123456789abcdef".utf8)
+
     private mutating func write(string text: String) {
-        let digits = Array("0123456789abcdef".utf8)
         bytes.append(UInt8(ascii: "\""))
+        defer { bytes.append(UInt8(ascii: "\"")) }
+        let isPlain = text.utf8.allSatisfy {
+            $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+        if isPlain { return bytes.append(contentsOf: text.utf8) }
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""): write(ascii: "\\\"")
@@ -96,11 +103,10 @@ private struct JSONWriter {
             case 0x0D: write(ascii: "\\r")
             case 0x00...0x1F:
                 write(ascii: "\\u00")
-                bytes.append(digits[Int(byte >> 4)])
-                bytes.append(digits[Int(byte & 15)])
+                bytes.append(Self.digits[Int(byte >> 4)])
+                bytes.append(Self.digits[Int(byte & 15)])
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

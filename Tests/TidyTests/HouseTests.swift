@@ -165,6 +165,25 @@ import Testing
         }
     }
 
+    /// Otherwise the compiler does not inline its methods into other rooms, without a warning.
+    @Test func `a type with inlinable methods is usable from inline itself`() throws {
+        var count = 0
+        for source in try Repository.sources() {
+            var type: Substring = ""
+            for line in source.lines {
+                let isType = line.contains(
+                    /^(@\w+ )*(package |private |final )*(struct|class|enum|extension)\s/
+                )
+                if isType { type = line }
+                guard line.contains("@inlinable") else { continue }
+                count += 1
+                let isOutside = type.hasPrefix("extension")
+                #expect(isOutside || type.hasPrefix("@usableFromInline"), "\(source.name): \(type)")
+            }
+        }
+        #expect(count > 10)
+    }
+
     @Test func `nothing below the executable prints`() throws {
         for source in try Repository.sources() where source.room != "yardmaster" {
             for line in source.lines where line.contains("rint(") || line.contains("dump(") {

@@ -1,5 +1,5 @@
 /// The data ended in the middle of a value.
-package struct OutOfBytes: Error, Equatable, Sendable {
+@usableFromInline package struct OutOfBytes: Error, Equatable, Sendable {
     /// The offset of the value.
     package let offset: Int
     /// The number of bytes that the value needs.
@@ -12,9 +12,9 @@ package struct OutOfBytes: Error, Equatable, Sendable {
 }
 
 /// Reads numbers and byte strings from the beginning of a message; every step is checked.
-package struct ByteReader {
+@usableFromInline package struct ByteReader {
     @usableFromInline let bytes: [UInt8]
-    package private(set) var offset = 0
+    @usableFromInline package private(set) var offset = 0
 
     package init(_ bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
@@ -33,7 +33,7 @@ package struct ByteReader {
     }
 
     /// Skips this many bytes, and returns the offset of the first one.
-    package mutating func skip(_ count: Int) throws(OutOfBytes) -> Int {
+    @usableFromInline package mutating func skip(_ count: Int) throws(OutOfBytes) -> Int {
         guard count >= 0, count <= remaining else {
             throw OutOfBytes(offset: offset, needed: count)
         }
@@ -57,17 +57,6 @@ package struct ByteReader {
         var number: Number = 0
         for index in start..<offset { number = number << 8 | Number(bytes[index]) }
         return number
-    }
-}
-
-extension [UInt8] {
-    /// Appends a number with the least significant byte first, without a temporary array.
-    @inlinable package mutating func append<Number: FixedWidthInteger & UnsignedInteger>(
-        little number: Number
-    ) {
-        for shift in stride(from: 0, to: Number.bitWidth, by: 8) {
-            append(UInt8(truncatingIfNeeded: number >> shift))
-        }
     }
 }
 

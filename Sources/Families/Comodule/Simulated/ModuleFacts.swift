@@ -52,8 +52,7 @@ struct ModuleFacts: Equatable {
 extension ModuleFacts {
     /// Called for every answer of the module: it allocates one array, and none for each number.
     var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(256 + transfer.initPacket.count)
+        var bytes = ByteWriter(capacity: 256 + transfer.initPacket.count)
         bytes.append(little: baseline)
         bytes.append(mode.rawValue)
         Self.append(wakes, to: &bytes)
@@ -77,7 +76,7 @@ extension ModuleFacts {
         bytes.append(little: UInt32(transfer.objectSize.map { $0 + 1 } ?? 0))
         updates.append(to: &bytes)
         if let vehicle { bytes.append(contentsOf: vehicle.bytes) }
-        return bytes
+        return bytes.bytes
     }
 
     /// Nil when the bytes were saved by another layout.
@@ -110,11 +109,11 @@ extension ModuleFacts {
         guard reader.isAtEnd else { return nil }
     }
 
-    static func append(_ moment: Moment?, to bytes: inout [UInt8]) {
+    static func append(_ moment: Moment?, to bytes: inout ByteWriter) {
         bytes.append(little: UInt64(bitPattern: moment?.nanoseconds ?? -1))
     }
 
-    static func append(_ version: FirmwareVersion, to bytes: inout [UInt8]) {
+    static func append(_ version: FirmwareVersion, to bytes: inout ByteWriter) {
         bytes.append(little: version.major)
         bytes.append(little: version.minor)
         bytes.append(little: version.patch)

@@ -37,7 +37,7 @@ struct UpdateFacts: Equatable {
 // MARK: In flash
 
 extension UpdateFacts {
-    func append(to bytes: inout [UInt8]) {
+    func append(to bytes: inout ByteWriter) {
         bytes.append(Self.number(of: preflight))
         bytes.append(isBetweenParts ? 1 : 0)
         ModuleFacts.append(bootloader, to: &bytes)
@@ -79,8 +79,10 @@ extension UpdateFacts {
     }
 
     private static func number(of part: ModulePart) -> UInt8 {
-        UInt8(ModulePart.allCases.firstIndex(of: part) ?? 0)
+        UInt8(parts.firstIndex(of: part) ?? 0)
     }
+
+    private static let parts = ModulePart.allCases
 
     private static func part(_ number: UInt8) -> ModulePart? {
         ModulePart.allCases.indices.contains(Int(number))

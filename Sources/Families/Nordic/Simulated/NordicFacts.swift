@@ -26,12 +26,17 @@ struct NordicFacts: Equatable {
     }
 
     var bytes: [UInt8] {
-        var bytes = baseline.littleBytes + [mode.rawValue, isErased ? 1 : 0]
+        var bytes = ByteWriter(capacity: 128)
+        bytes.append(little: baseline)
+        bytes.append(mode.rawValue)
+        bytes.append(isErased ? 1 : 0)
         ModuleFacts.append(wakes, to: &bytes)
-        bytes += version.major.littleBytes + version.minor.littleBytes
-        bytes += version.patch.littleBytes + version.build.littleBytes
-        bytes += [UInt8(bootloaderName.count)] + bootloaderName
-        return bytes + [UInt8(faultCounts.count)] + faultCounts
+        ModuleFacts.append(version, to: &bytes)
+        bytes.append(UInt8(bootloaderName.count))
+        bytes.append(contentsOf: bootloaderName)
+        bytes.append(UInt8(faultCounts.count))
+        bytes.append(contentsOf: faultCounts)
+        return bytes.bytes
     }
 
     /// Nil when the bytes were saved by another layout.
