@@ -71,7 +71,7 @@ let package = Package(
         room("Domain"),
         room("Wire"),
         room("Commands", ["Domain", "Wire"]),
-        room("Sessions", ["Domain"]),
+        room("Sessions", ["Domain", "Wire"]),
         room("Radio", ["Domain"]),
         adapter("Digests", ["Domain", "COpenSSL"]),
         adapter("Signatures", ["COpenSSL"]),
@@ -245,7 +245,7 @@ let package = Package(
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus", "Workbench"]),
         tests("DomainTests", ["Domain"]),
-        tests("SessionsTests", ["Domain", "Sessions", "Moments"]),
+        tests("SessionsTests", ["Domain", "Sessions", "Moments", "Wire"]),
         tests(
             "SecureDFUTests",
             ["Digests", "Domain", "Wire", "Sessions", "Simulation", "Protocols", "Moments"]

@@ -84,8 +84,7 @@ import Testing
             sha256: SHA256.digest
         )
         var machine = SecureDFUUpload(
-            initPacket: initPacket,
-            image: firmware,
+            FirmwarePart(initPacket: initPacket, firmware: firmware),
             settings: try #require(UploadSettings(maximumLength: 244, pace: 0))
         )
         return upload(&machine, to: &target, initPacket, firmware)

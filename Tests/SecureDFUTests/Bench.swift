@@ -76,7 +76,8 @@ struct Bench {
     }
 
     private mutating func uploadOnOneLink(_ settings: UploadSettings) -> SecureDFUUpload.Ending {
-        var machine = SecureDFUUpload(initPacket: initPacket, image: image, settings: settings)
+        let part = FirmwarePart(initPacket: initPacket, firmware: image)
+        var machine = SecureDFUUpload(part, settings: settings)
         var queue: [[UInt8]] = []
         target.notificationsSwitched(on: true)
         var action = machine.begin(at: now)

@@ -13,7 +13,10 @@ private func crc(_ count: Int) -> UInt32 { CRC32.of(image.prefix(count)) }
 
 private func machine(_ settings: UploadSettings? = nil) throws -> SecureDFUUpload {
     let standard = try #require(UploadSettings(maximumLength: 200, receiptInterval: 4))
-    return SecureDFUUpload(initPacket: initPacket, image: image, settings: settings ?? standard)
+    return SecureDFUUpload(
+        FirmwarePart(initPacket: initPacket, firmware: image),
+        settings: settings ?? standard
+    )
 }
 
 extension SecureDFUUpload {
@@ -403,9 +406,10 @@ private func failed(_ error: UploadError) -> SecureDFUUpload.Action { .ended(.fa
 
     @Test func `without an image or an init packet there is nothing to do`() throws {
         let settings = try #require(UploadSettings(maximumLength: 100))
-        var machine = SecureDFUUpload(initPacket: [], image: image, settings: settings)
+        var machine = SecureDFUUpload(FirmwarePart(firmware: image), settings: settings)
         #expect(machine.begin(at: at(0)) == failed(.unfitLength(of: .initPacket, 0)))
-        machine = SecureDFUUpload(initPacket: initPacket, image: [], settings: settings)
+        let empty = FirmwarePart(initPacket: initPacket, firmware: [])
+        machine = SecureDFUUpload(empty, settings: settings)
         #expect(machine.begin(at: at(0)) == failed(.unfitLength(of: .image, 0)))
     }
 

@@ -4,11 +4,17 @@ package struct FirmwarePart: Sendable, Equatable {
     package struct Variant: Sendable, Equatable {
         /// Nil when the firmware runs from any slot.
         package let slot: Int?
-        package let firmware: [UInt8]
+        package let checksums: PrefixChecksums
 
         package init(slot: Int? = nil, firmware: [UInt8]) {
             self.slot = slot
-            self.firmware = firmware
+            checksums = PrefixChecksums(firmware)
+        }
+
+        package var firmware: [UInt8] { checksums.bytes }
+
+        package static func == (left: Variant, right: Variant) -> Bool {
+            left.slot == right.slot && left.firmware == right.firmware
         }
     }
 
@@ -47,6 +53,9 @@ package struct FirmwarePart: Sendable, Equatable {
 
     /// The firmware that is sent where there is no choice.
     package var firmware: [UInt8] { variants[0].firmware }
+
+    /// The checksums of the beginnings of that firmware.
+    package var checksums: PrefixChecksums { variants[0].checksums }
 
     /// The size of the largest variant.
     package var size: Int { variants.reduce(0) { max($0, $1.firmware.count) } }

@@ -65,7 +65,7 @@ package final class ComoduleApplication: ModuleApplication {
         guard let name = BootloaderName(of: order.serial) else {
             throw .value("the serial is too long for a bootloader's name")
         }
-        let crc = order.parts.last.map { CRC32.of($0.firmware) } ?? 0
+        let crc = order.parts.last?.checksums.whole ?? 0
         try await client.announce(order.target.preflight(crc: crc))
         try await client.enterBootloader(as: name)
     }

@@ -80,8 +80,7 @@ package struct SecureDFUProbe: Sendable {
             }
             return ask(.data, in: .selectingData(part: part), at: now)
         case .selectingData(let part):
-            let firmware = parts[part].firmware
-            let fits = offset <= firmware.count && CRC32.of(firmware[..<offset]) == crc
+            let fits = parts[part].checksums.value(upTo: offset) == crc
             var probe = UpdateProbe.nothing(parts: parts.count)
             for earlier in 0..<part { probe.holdings[earlier] = .whole }
             // Even a complete image is not installed before its last object is executed.

@@ -1,4 +1,5 @@
 import Domain
+import Sessions
 
 /// The image, object by object: create, send, check, execute.
 extension SecureDFUUpload {

@@ -95,7 +95,7 @@ package struct SecureDFUUpload: Sendable {
     package internal(set) var sent = 0
 
     let initPacket: [UInt8]
-    var image: PrefixChecksums
+    let image: PrefixChecksums
     /// The size of a full data object.
     var objectSize = 0
     var initTriesLeft: Int
@@ -112,9 +112,9 @@ package struct SecureDFUUpload: Sendable {
     var foundProgress = false
     var startedOver = false
 
-    package init(initPacket: [UInt8], image: [UInt8], settings: UploadSettings) {
-        self.initPacket = initPacket
-        self.image = PrefixChecksums(image)
+    package init(_ part: FirmwarePart, settings: UploadSettings) {
+        initPacket = part.initPacket
+        image = part.checksums
         self.settings = settings
         initTriesLeft = settings.retriesPerObject
     }

@@ -43,11 +43,7 @@ final class DFUUploader {
         else {
             return .failure(.radio(.tooLong(limit: link.maximumLength)))
         }
-        var machine = SecureDFUUpload(
-            initPacket: part.initPacket,
-            image: part.firmware,
-            settings: settings
-        )
+        var machine = SecureDFUUpload(part, settings: settings)
         defer { bytesSent = machine.sent }
         var known = 0
         var asked = false
