@@ -24,7 +24,7 @@ package final class Simulation: Sendable {
         taskLane = TaskLane(queue)
         worldLane = WorldLane(queue)
         time = VirtualTime(beginning: beginning, now: now)
-        air = Air(lane: worldLane, time: time, board: board, seed: seeds.next())
+        air = Air(lane: worldLane, time: time, seed: seeds.next())
     }
 
     /// When virtual time begins unless told otherwise: 2026-01-05T22:00:00Z.
@@ -67,7 +67,7 @@ package final class Simulation: Sendable {
             queue.drain()
             if let value = result.withLock({ $0 }) { return value }
             guard let deadline = time.nextDeadline else {
-                throw Deadlock(seed: seed, waits: board.waits)
+                throw Deadlock(seed: seed, waits: air.waits + board.list)
             }
             guard keepsPace(pace(), with: deadline) else { continue }
             _ = time.advance()

@@ -197,7 +197,7 @@ import Wire
         let night = try yard.nights([lock], always: isOwed ? [lock] : []) { _, _ in
             await air.setPower("hci0", on: false)
             time.schedule(at: time.now.advanced(by: .seconds(seconds))) {
-                air.assumeIsolated { $0.setPower("hci0", on: true) }
+                air.atOnce { $0.setPower("hci0", on: true) }
             }
         }[0]
         let isBack = seconds < 120

@@ -114,10 +114,8 @@ import Testing
                 #expect(again.vehicles == [first, second])
             }
             time.schedule(at: time.now.advanced(by: .seconds(400))) {
-                air.assumeIsolated { air in
-                    air.arrange { world in
-                        for module in world.comoduleModules { module.signal = nil }
-                    }
+                air.atOnce { air in
+                    for module in air.world.comoduleModules { module.signal = nil }
                 }
             }
         }[0]

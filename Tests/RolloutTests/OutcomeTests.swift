@@ -55,7 +55,7 @@ import Testing
             // Two absences, each shorter than the patience.
             for (second, isOn) in [(0, false), (100, true), (350, false), (450, true)] {
                 time.schedule(at: time.now.advanced(by: .seconds(second))) {
-                    air.assumeIsolated { $0.setPower("hci0", on: isOn) }
+                    air.atOnce { $0.setPower("hci0", on: isOn) }
                 }
             }
         }

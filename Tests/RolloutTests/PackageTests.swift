@@ -169,7 +169,7 @@ import Testing
         var heard: [[UInt8]] = []
         var isRunning = false
         target.notificationsSwitched(on: true)
-        func note(_ actions: [SecureDFUTarget<VolatileMemory>.Action]) {
+        func note(_ actions: [SecureDFUAction]) {
             for action in actions {
                 switch action {
                 case .notify(let bytes): heard.append(bytes)

@@ -70,7 +70,7 @@ import Wire
             roster: AirRoster(air: bench.simulation.air, names: ["hci0", "hci1"])
         ) { [air = bench.simulation.air] _, _ in
             time.schedule(at: time.now.advanced(by: .seconds(20))) {
-                air.assumeIsolated { $0.removeAdapter("hci1") }
+                air.atOnce { $0.removeAdapter("hci1") }
             }
         }[0]
         #expect(night.result.counts == [.succeeded: 8])
@@ -87,7 +87,7 @@ import Wire
             roster: AirRoster(air: bench.simulation.air, names: ["hci0", "hci5"])
         ) { [air = bench.simulation.air] _, _ in
             time.schedule(at: time.now.advanced(by: .seconds(20))) {
-                air.assumeIsolated { $0.addAdapter("hci5") }
+                air.atOnce { $0.addAdapter("hci5") }
             }
         }[0]
         #expect(night.result.counts == [.succeeded: 16])
@@ -107,7 +107,7 @@ import Wire
             roster: AirRoster(air: air, names: ["hci0"])
         ) { _, _ in
             time.schedule(at: time.now.advanced(by: .seconds(5))) {
-                air.assumeIsolated { $0.removeAdapter("hci0") }
+                air.atOnce { $0.removeAdapter("hci0") }
             }
             time.schedule(at: time.now.advanced(by: .seconds(7_200))) { bench.stop.request() }
         }[0]
@@ -441,7 +441,7 @@ import Wire
             roster: AirRoster(air: air, names: ["hci0"])
         ) { _, _ in
             time.schedule(at: time.now.advanced(by: .seconds(5))) {
-                air.assumeIsolated { $0.removeAdapter("hci0") }
+                air.atOnce { $0.removeAdapter("hci0") }
             }
         }
         let hosts = bench.outlooks.compactMap { outlook -> (WallTime, WallTime)? in

@@ -72,7 +72,7 @@ private final class ShortLink: Link {
         var heard: [[UInt8]] = []
         var isRunning = false
 
-        mutating func note(_ actions: [SecureDFUTarget<VolatileMemory>.Action]) {
+        mutating func note(_ actions: [SecureDFUAction]) {
             for action in actions {
                 switch action {
                 case .notify(let bytes): heard.append(bytes)

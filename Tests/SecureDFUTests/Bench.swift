@@ -145,7 +145,7 @@ struct Bench {
     }
 
     private mutating func notify(
-        _ actions: [SecureDFUTarget<VolatileMemory>.Action],
+        _ actions: [SecureDFUAction],
         _ queue: inout [[UInt8]]
     ) -> Bool {
         var isLinked = true

@@ -87,9 +87,9 @@ final class AirConnection {
         onLink?(link)
         // The MTU exchange, then the services and each characteristic's descriptors.
         let exchanges = 4 + link.found.count
-        world.after(link.parameters.interval * exchanges) { [weak self, weak link] in
+        world.after(link.parameters.interval * exchanges) { [weak self] in
             guard let self, let pending = self.pending else { return }
-            guard let link, link.isUp else { return self.finish(pending, .failure(.linkLost)) }
+            guard link.isUp else { return self.finish(pending, .failure(.linkLost)) }
             if let failure = self.secure(link) {
                 return self.finish(pending, .failure(.bond(failure)))
             }

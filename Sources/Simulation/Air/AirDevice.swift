@@ -36,6 +36,9 @@ package protocol AirDevice: AnyObject {
     /// Bytes were written; what is returned for a write without response is dropped.
     func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
 
+    /// A packet came by a write without response; it is a slice of what was queued.
+    func streamed(_ packet: ArraySlice<UInt8>, to characteristic: Characteristic)
+
     func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError?
 
     /// How long the answer to the request that was just made is kept back; asked once for each.
@@ -58,6 +61,10 @@ package enum AnswerPause: Sendable, Equatable {
 
 extension AirDevice {
     package func takePause() -> AnswerPause { .none }
+
+    package func streamed(_ packet: ArraySlice<UInt8>, to characteristic: Characteristic) {
+        _ = written(Array(packet), to: characteristic)
+    }
 }
 
 extension AirDevice {

@@ -4,7 +4,7 @@ import Radio
 
 /// What makes a simulated module one of another profile than its family's generic one: it
 /// advertises otherwise, and has its characteristics elsewhere.
-package struct AirDress: Sendable, Equatable {
+package final class AirDress: Sendable {
     package let profile: Profile
     package let serial: Serial
     /// Where a characteristic of the family's modules is on this one.

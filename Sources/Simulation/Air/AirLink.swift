@@ -8,7 +8,8 @@ import Radio
 package final class AirLink {
     /// What the central wants done, in order.
     enum Outgoing {
-        case command([UInt8], Characteristic)
+        /// Writes without response, in packets of this length; only the last one may be shorter.
+        case commands(ArraySlice<UInt8>, length: Int, Characteristic)
         case request(Request, Pending<[UInt8]>)
         case confirmation(() -> Void)
     }
@@ -44,6 +45,8 @@ package final class AirLink {
     /// When the connection was asked for.
     var began: Moment
     private var outgoing: [Outgoing] = []
+    /// The number of packets in `outgoing`.
+    private var outgoingPackets = 0
     private var incoming: [Incoming] = []
     private var eventIsSet = false
     private var requestIsOpen = false
@@ -81,7 +84,7 @@ package final class AirLink {
     package func notify(_ bytes: [UInt8], on own: Characteristic) {
         let characteristic = device.shown(own)
         guard isUp, subscriptions[characteristic] != nil else { return }
-        incoming.append(.notification(Array(bytes.prefix(parameters.mtu - 3)), characteristic))
+        incoming.append(.notification(cut(bytes), characteristic))
         setEvent()
     }
 
@@ -97,13 +100,14 @@ package final class AirLink {
         let characteristic = device.shown(own)
         guard isUp, subscriptions[characteristic] != nil else { return }
         incoming.append(
-            .indication(
-                Array(bytes.prefix(parameters.mtu - 3)),
-                characteristic,
-                confirmed: confirmed
-            )
+            .indication(cut(bytes), characteristic, confirmed: confirmed)
         )
         setEvent()
+    }
+
+    /// As many bytes as fit in one notification.
+    private func cut(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.count <= parameters.mtu - 3 ? bytes : Array(bytes.prefix(parameters.mtu - 3))
     }
 
     /// Ends the link as the other side sees it at once.
@@ -113,6 +117,7 @@ package final class AirLink {
     package func fallSilent() {
         eventIsSet = true  // No further connection event takes place.
         outgoing = []
+        outgoingPackets = 0
         incoming = []
         world.after(parameters.supervisionTimeout) { [weak self] in self?.end() }
     }
@@ -129,6 +134,7 @@ package final class AirLink {
         openRequest?.resume(.failure(.linkLost))
         for sender in senders { sender.2.resume(.failure(.linkLost)) }
         (outgoing, incoming, waitingRequests, senders) = ([], [], [], [])
+        outgoingPackets = 0
         for subscription in subscriptions.values { subscription.end() }
         device.linkLost(self)
         onEnd?()
@@ -141,21 +147,39 @@ package final class AirLink {
 
     func send(_ bytes: [UInt8], to characteristic: Characteristic, _ pending: Pending<[UInt8]>) {
         guard isUp else { return pending.resume(.failure(.linkLost)) }
-        if outgoing.count >= queueBound {
+        if outgoingPackets >= queueBound {
             senders.append((bytes, characteristic, pending))
         } else {
-            outgoing.append(.command(bytes, characteristic))
-            setEvent()
+            append(bytes[...], in: bytes.count, to: characteristic)
             pending.resume(.success([]))
         }
     }
 
     /// True when the packet could be queued at once, so that nobody has to wait.
     func sendNow(_ bytes: [UInt8], to characteristic: Characteristic) -> Bool {
-        guard isUp, outgoing.count < queueBound, senders.isEmpty else { return false }
-        outgoing.append(.command(bytes, characteristic))
-        setEvent()
+        guard isUp, outgoingPackets < queueBound, senders.isEmpty else { return false }
+        append(bytes[...], in: bytes.count, to: characteristic)
         return true
+    }
+
+    /// Queues as many packets of this length as there is room for, and returns how many bytes they hold.
+    func queue(_ bytes: ArraySlice<UInt8>, in length: Int, to characteristic: Characteristic) -> Int
+    {
+        guard isUp, senders.isEmpty, outgoingPackets < queueBound, !bytes.isEmpty else { return 0 }
+        let room = bytes.prefix((queueBound - outgoingPackets) * length)
+        append(room, in: length, to: characteristic)
+        return room.count
+    }
+
+    private func append(
+        _ bytes: ArraySlice<UInt8>,
+        in length: Int,
+        to characteristic: Characteristic
+    ) {
+        outgoing.append(.commands(bytes, length: length, characteristic))
+        // An empty write is a packet, too.
+        outgoingPackets += max(1, (bytes.count + length - 1) / max(1, length))
+        setEvent()
     }
 
     func request(_ request: Request, _ pending: Pending<[UInt8]>) {
@@ -167,6 +191,7 @@ package final class AirLink {
             requestIsOpen = true
             openRequest = pending
             outgoing.append(.request(request, pending))
+            outgoingPackets += 1
             setEvent()
         }
     }
@@ -182,7 +207,8 @@ package final class AirLink {
         eventIsSet = true
         let passed = world.now.nanoseconds - anchor.nanoseconds
         let next = (passed / interval + 1) * interval
-        world.at(anchor.advanced(byNanoseconds: next)) { [weak self] in self?.runEvent() }
+        // Not weak: that makes each retain of a link slower, and the event is at most an interval away.
+        world.at(anchor.advanced(byNanoseconds: next)) { self.runEvent() }
     }
 
     private func runEvent() {
@@ -201,7 +227,7 @@ package final class AirLink {
             time = after
             packets += 1
             if parameters.loss > 0, world.random.chance(parameters.loss) { continue }
-            outgoing.removeFirst()
+            takeFirst(next)
             deliver(next)
         }
         adapter.busyUntil = max(adapter.busyUntil, min(time, end))
@@ -209,12 +235,25 @@ package final class AirLink {
         if isUp, !outgoing.isEmpty || !incoming.isEmpty { setEvent() }
     }
 
+    /// Takes one packet out of the queue, of which `next` is the first entry.
+    private func takeFirst(_ next: Outgoing) {
+        outgoingPackets -= 1
+        guard case .commands(let bytes, let length, let characteristic) = next,
+            bytes.count > length
+        else {
+            outgoing.removeFirst()
+            return
+        }
+        outgoing[0] = .commands(bytes.dropFirst(length), length: length, characteristic)
+    }
+
+    /// Delivers the first packet of an entry.
     private func deliver(_ packet: Outgoing) {
         switch packet {
-        case .command(let bytes, let characteristic):
+        case .commands(let bytes, let length, let characteristic):
             // A command has no answer in which it could be refused.
             guard isSecure else { return }
-            _ = device.written(bytes, to: device.meant(characteristic))
+            device.streamed(bytes.prefix(length), to: device.meant(characteristic))
         case .request(let request, let pending):
             let result = answer(request)
             guard isUp else { return }
@@ -300,24 +339,26 @@ package final class AirLink {
         case .indication(let bytes, let characteristic, let confirmed):
             subscriptions[characteristic]?.take(bytes)
             outgoing.insert(.confirmation(confirmed), at: 0)
+            outgoingPackets += 1
         }
     }
 
     private func admitSenders() {
-        while isUp, !senders.isEmpty, outgoing.count < queueBound {
+        while isUp, !senders.isEmpty, outgoingPackets < queueBound {
             let sender = senders.removeFirst()
             guard sender.2.isOpen else { continue }
-            outgoing.append(.command(sender.bytes, sender.characteristic))
+            append(sender.bytes[...], in: sender.bytes.count, to: sender.characteristic)
             sender.2.resume(.success([]))
         }
     }
 }
 
 extension AirLink.Outgoing {
-    /// Bytes of the ATT packet: opcode and handle come before a value.
+    /// Bytes of the first ATT packet: opcode and handle come before a value.
     fileprivate var attBytes: Int {
         switch self {
-        case .command(let bytes, _), .request(.write(let bytes, _), _): bytes.count + 3
+        case .commands(let bytes, let length, _): min(bytes.count, length) + 3
+        case .request(.write(let bytes, _), _): bytes.count + 3
         case .request(.read, _): 3
         case .request(.subscribe, _), .request(.unsubscribe, _): 5
         case .confirmation: 1

@@ -1,31 +1,67 @@
 import Radio
 
-/// Somebody who waits for something on the air: hears of it exactly once.
-final class Pending<Value: Sendable> {
-    private var listener: ((Result<Value, RadioError>) -> Void)?
-    private let onEnd: () -> Void
+/// A wait for something on the air, whatever its type.
+protocol AirWaiter: AnyObject {
+    /// What is awaited, and from or on whom, for the report of a stuck run.
+    var what: StaticString { get }
+    var whom: String { get }
 
-    init(
-        _ continuation: CheckedContinuation<Result<Value, RadioError>, Never>,
-        onEnd: @escaping () -> Void
-    ) {
-        listener = { continuation.resume(returning: $0) }
-        self.onEnd = onEnd
-    }
+    /// Ends the wait without a value.
+    func fail(_ error: RadioError)
+}
+
+/// A wait for a value from the air; it ends exactly once.
+final class Pending<Value: Sendable>: AirWaiter {
+    /// Nil until there is one.
+    private(set) var result: Result<Value, RadioError>?
+    private(set) var what: StaticString = "something on"
+    private(set) var whom = "the air"
+    /// Called at the end with whether the value came.
+    var onEnd: ((Bool) -> Void)?
+    /// Replaces the error with a more precise one.
+    var refine: ((RadioError) -> RadioError)?
+    /// Takes back what was set up for the wait.
+    private var cleanUp: (() -> Void)?
+    private let listener: ((Result<Value, RadioError>) -> Void)?
+    // Resumed once, by `resume`. A wait that is never resumed is listed in the report of a stuck run.
+    private var continuation: UnsafeContinuation<Void, Never>?
+
+    /// For a task, which waits unless there is a result at once.
+    init() { listener = nil }
 
     /// For those who cannot wait: `listener` is called on the world's thread.
-    init(_ listener: @escaping (Result<Value, RadioError>) -> Void) {
-        self.listener = listener
-        onEnd = {}
+    init(_ listener: @escaping (Result<Value, RadioError>) -> Void) { self.listener = listener }
+
+    var isOpen: Bool { result == nil }
+
+    /// Notes what is awaited; false when the task is cancelled, so that nothing is begun.
+    func begin(_ what: StaticString, _ whom: String) -> Bool {
+        (self.what, self.whom) = (what, whom)
+        if Task.isCancelled { fail(.cancelled) }
+        return isOpen
     }
 
-    var isOpen: Bool { listener != nil }
+    /// Takes the continuation of a task that has seen that there is no result yet.
+    func wait(_ continuation: UnsafeContinuation<Void, Never>) { self.continuation = continuation }
 
-    /// Resumes the waiter unless it was resumed before.
+    func atEnd(_ cleanUp: @escaping () -> Void) { self.cleanUp = cleanUp }
+
+    func fail(_ error: RadioError) { resume(.failure(error)) }
+
+    /// Gives the result, unless there is one.
     func resume(_ result: Result<Value, RadioError>) {
-        guard let listener else { return }
-        self.listener = nil
-        onEnd()
-        listener(result)
+        guard isOpen else { return }
+        if case .failure(let error) = result, let refine {
+            self.result = .failure(refine(error))
+        } else {
+            self.result = result
+        }
+        cleanUp?()
+        cleanUp = nil
+        if let onEnd {
+            if case .success = result { onEnd(true) } else { onEnd(false) }
+        }
+        listener?(result)
+        continuation?.resume()
     }
 }

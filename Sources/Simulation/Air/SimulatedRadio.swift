@@ -15,13 +15,15 @@ package struct SimulatedRadio: Central, Peripheral {
         _ filter: ScanFilter,
         _ body: (any Scan) async throws(RadioError) -> R
     ) async throws(RadioError) -> R {
-        let id = try await air.startScan(adapter, filter)
+        let id = try await air.on { (air) throws(RadioError) in
+            try air.startScan(adapter, filter)
+        }
         do {
             let result = try await body(SimulatedScan(air: air, adapter: adapter, id: id))
-            await air.stopScan(adapter, id)
+            await air.on { $0.stopScan(adapter, id) }
             return result
         } catch {
-            await air.stopScan(adapter, id)
+            await air.on { $0.stopScan(adapter, id) }
             throw error
         }
     }
@@ -31,11 +33,10 @@ package struct SimulatedRadio: Central, Peripheral {
         _ policy: BondPolicy,
         before deadline: Moment
     ) async throws(RadioError) -> any Link {
-        SimulatedLink(
-            peer: peer,
-            air: air,
-            facts: try await air.connect(adapter, peer, policy, before: deadline)
-        )
+        let facts = try await air.wait(before: deadline) { (air, pending) throws(RadioError) in
+            try air.connect(adapter, peer, policy, pending)
+        }
+        return SimulatedLink(peer: peer, air: air, facts: facts)
     }
 
     /// Simulated air keeps nothing about a peer.
@@ -45,13 +46,15 @@ package struct SimulatedRadio: Central, Peripheral {
         _ service: ServiceDescription,
         _ body: (any PublishedService) async throws(RadioError) -> R
     ) async throws(RadioError) -> R {
-        let number = try await air.publish(adapter, service)
+        let number = try await air.on { (air) throws(RadioError) in
+            try air.publish(adapter, service)
+        }
         do {
             let result = try await body(SimulatedService(air: air, number: number))
-            await air.withdraw(number)
+            await air.on { $0.withdraw(number) }
             return result
         } catch {
-            await air.withdraw(number)
+            await air.on { $0.withdraw(number) }
             throw error
         }
     }
@@ -63,7 +66,9 @@ private struct SimulatedScan: Scan {
     let id: Int
 
     func next(before deadline: Moment) async throws(RadioError) -> Advertisement {
-        try await air.nextAdvertisement(adapter, id, before: deadline)
+        try await air.wait(before: deadline) { (air, pending) throws(RadioError) in
+            try air.nextAdvertisement(adapter, id, pending)
+        }
     }
 }
 
@@ -86,7 +91,7 @@ package final class SimulatedLink: Link {
     deinit { air.release(number) }
 
     /// Whether it still stands: for those who stand between it and another link.
-    package var isUp: Bool { get async { await air.isUp(number) } }
+    package var isUp: Bool { get async { await air.on { $0.isUp(number) } } }
 
     package func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
         found[characteristic]
@@ -97,7 +102,7 @@ package final class SimulatedLink: Link {
         before deadline: Moment
     ) async throws(RadioError) -> [UInt8] {
         try require(characteristic)
-        return try await air.request(number, .read(characteristic), before: deadline)
+        return try await request(.read(characteristic), before: deadline)
     }
 
     package func write(
@@ -107,14 +112,16 @@ package final class SimulatedLink: Link {
     ) async throws(RadioError) {
         try require(characteristic)
         guard bytes.count <= maximumLength else { throw .tooLong(limit: maximumLength) }
-        _ = try await air.request(number, .write(bytes, characteristic), before: deadline)
+        _ = try await request(.write(bytes, characteristic), before: deadline)
     }
 
     package func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError)
     {
         try require(characteristic)
         guard bytes.count <= maximumLength else { throw .tooLong(limit: maximumLength) }
-        try await air.send(number, bytes, to: characteristic)
+        _ = try await air.wait(before: nil) { (air, pending) throws(RadioError) in
+            try air.send(number, bytes, to: characteristic, pending)
+        }
     }
 
     package func queue(
@@ -124,7 +131,9 @@ package final class SimulatedLink: Link {
     ) async throws(RadioError) -> Int {
         try require(characteristic)
         guard length <= maximumLength else { throw .tooLong(limit: maximumLength) }
-        return try await air.queue(number, bytes, in: length, to: characteristic)
+        return try await air.on { (air) throws(RadioError) in
+            try air.queue(number, bytes, in: length, to: characteristic)
+        }
     }
 
     package func subscribe(
@@ -132,11 +141,20 @@ package final class SimulatedLink: Link {
         before deadline: Moment
     ) async throws(RadioError) -> any Subscription {
         try require(characteristic)
-        _ = try await air.request(number, .subscribe(characteristic), before: deadline)
+        _ = try await request(.subscribe(characteristic), before: deadline)
         return SimulatedSubscription(air: air, number: number, characteristic: characteristic)
     }
 
-    package func disconnect() async { await air.disconnect(number) }
+    package func disconnect() async { await air.on { $0.disconnect(number) } }
+
+    private func request(
+        _ request: AirLink.Request,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] {
+        try await air.wait(before: deadline) { (air, pending) throws(RadioError) in
+            try air.request(number, request, pending)
+        }
+    }
 }
 
 private struct SimulatedSubscription: Subscription {
@@ -145,7 +163,9 @@ private struct SimulatedSubscription: Subscription {
     let characteristic: Characteristic
 
     func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
-        try await air.nextNotification(number, characteristic, before: deadline)
+        try await air.wait(before: deadline) { (air, pending) throws(RadioError) in
+            try air.nextNotification(number, characteristic, pending)
+        }
     }
 }
 
@@ -154,10 +174,13 @@ private struct SimulatedService: PublishedService {
     let number: Int
 
     func nextCentral(before deadline: Moment) async throws(RadioError) -> any CentralLink {
-        SimulatedCentralLink(
-            air: air,
-            facts: try await air.nextCentral(number, before: deadline)
-        )
+        let visit = try await air.wait(before: deadline) { (air, pending) throws(RadioError) in
+            try air.nextCentral(number, pending)
+        }
+        let facts = try await air.on { (air) throws(RadioError) in
+            try air.receive(visit, at: number)
+        }
+        return SimulatedCentralLink(air: air, facts: facts)
     }
 }
 
@@ -173,12 +196,16 @@ private final class SimulatedCentralLink: CentralLink {
     }
 
     func notify(_ bytes: [UInt8]) async throws(RadioError) {
-        try await air.notifyCentral(number, bytes)
+        _ = try await air.wait(before: nil) { (air, pending) throws(RadioError) in
+            try air.notifyCentral(number, bytes, pending)
+        }
     }
 
     func nextWrite(before deadline: Moment) async throws(RadioError) -> [UInt8] {
-        try await air.nextWrite(number, before: deadline)
+        try await air.wait(before: deadline) { (air, pending) throws(RadioError) in
+            try air.nextWrite(number, pending)
+        }
     }
 
-    func disconnect() async { await air.endVisit(number) }
+    func disconnect() async { await air.on { $0.endVisit(number) } }
 }

@@ -6,12 +6,19 @@ import Radio
 /// Owned by one `Air`.
 package final class World {
     private let time: VirtualTime
-    private var events = Agenda<() -> Void>()
+    private var events = Agenda<Event>()
     package var random: SplitMix64
+
+    /// In a struct of its own: generic code wraps a bare closure again each time it takes or returns it.
+    private struct Event {
+        let happen: () -> Void
+    }
 
     /// Asks the owner to call `runDue` at a moment.
     private let wake: (Moment) -> Void
     private var alarm: Moment?
+    /// While due events run, the alarm for the next one is not set yet.
+    private var isRunning = false
 
     var adapters: [String: AirAdapter] = [:]
     package private(set) var devices: [any AirDevice] = []
@@ -46,12 +53,13 @@ package final class World {
     }
 
     /// Names an event that somebody may want to take back.
-    package typealias Ticket = AgendaTicket
+    package typealias Ticket = SlotTicket
 
     @discardableResult
     package func at(_ moment: Moment, _ action: @escaping () -> Void) -> Ticket {
-        let ticket = events.add(action, at: max(moment, now))
-        setAlarm()
+        let moment = max(moment, now)
+        let ticket = events.add(Event(happen: action), at: moment)
+        if !isRunning { setAlarm(at: moment) }
         return ticket
     }
 
@@ -65,17 +73,18 @@ package final class World {
     package func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }
 
     func runDue() {
+        let now = now
         if let set = alarm, set <= now { alarm = nil }
-        while let next = events.nextMoment, next <= now, let event = events.takeFirst() {
-            event.entry()
-        }
-        setAlarm()
+        isRunning = true
+        while let event = events.takeFirst(upTo: now) { event.happen() }
+        isRunning = false
+        if let next = events.nextMoment { setAlarm(at: next) }
     }
 
-    private func setAlarm() {
-        guard let next = events.nextMoment, alarm.map({ next < $0 }) ?? true else { return }
-        alarm = next
-        wake(next)
+    private func setAlarm(at moment: Moment) {
+        guard alarm.map({ moment < $0 }) ?? true else { return }
+        alarm = moment
+        wake(moment)
     }
 
     // MARK: Devices and their advertisements

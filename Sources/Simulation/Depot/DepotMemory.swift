@@ -3,8 +3,9 @@ import Glibc
 
 /// What the simulated modules keep in their flash, in a file that a killed process leaves intact.
 ///
-/// The file is mapped, so every store is the kernel's at once. One slot a module: two copies of
-/// its facts, written in turn, then its image area.
+/// One slot a module: two copies of its facts, written in turn, then its image area. Facts are stored in a
+/// mapping of the file, so that the kernel has every store at once. Images are written and read by system
+/// calls: a page fault for every four kilobytes would cost more.
 package final class DepotMemory {
     enum Failure: Error, Sendable, Equatable {
         /// The file is not one of ours, or of another layout.
@@ -23,8 +24,6 @@ package final class DepotMemory {
     private var base: UnsafeMutableRawPointer
     private var length: Int
     private var slots: [String: Int] = [:]
-    /// The newest copy of a slot's facts, once this process has written one.
-    fileprivate var written: [Int: DepotSlot.Copy] = [:]
 
     private var slotSize: Int { Self.page + imageCapacity }
 
@@ -137,11 +136,35 @@ package final class DepotMemory {
     ///
     /// Read, and not looked at in the mapping: there the kernel would map what lies around them.
     fileprivate func head(ofSlot index: Int, _ count: Int = page) -> [UInt8]? {
-        var bytes = [UInt8](repeating: 0, count: count)
-        let got = bytes.withUnsafeMutableBytes {
-            pread(descriptor, $0.baseAddress, $0.count, off_t(Self.page + index * slotSize))
+        read(count, at: Self.page + index * slotSize)
+    }
+
+    private func read(_ count: Int, at place: Int) -> [UInt8]? {
+        var got = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { room, read in
+            got = pread(descriptor, room.baseAddress, count, off_t(place))
+            read = max(0, got)
         }
-        return got < 0 ? nil : bytes
+        return got < count ? nil : bytes
+    }
+
+    private func imagePlace(ofSlot index: Int, _ offset: Int) -> Int {
+        Self.page + index * slotSize + Self.page + offset
+    }
+
+    fileprivate func image(ofSlot index: Int, _ range: Range<Int>) -> [UInt8] {
+        guard let bytes = read(range.count, at: imagePlace(ofSlot: index, range.lowerBound)) else {
+            preconditionFailure("\(path) cannot be read: error \(errno)")
+        }
+        return bytes
+    }
+
+    fileprivate func write(_ bytes: [UInt8], ofSlot index: Int, at offset: Int) {
+        let put = bytes.withUnsafeBytes {
+            pwrite(descriptor, $0.baseAddress, $0.count, off_t(imagePlace(ofSlot: index, offset)))
+        }
+        // A full disk is fatal here, as it is for a store into a mapping.
+        precondition(put == bytes.count, "\(path) cannot be written: error \(errno)")
     }
 
     fileprivate func offset(ofSlot index: Int) -> UnsafeMutableRawPointer {
@@ -150,24 +173,32 @@ package final class DepotMemory {
 }
 
 /// One module's part of the depot's memory.
-package struct DepotSlot {
+package final class DepotSlot {
     private let memory: DepotMemory
     private let index: Int
     /// Two copies of the facts follow the serial's 64 bytes.
     private static let copies = [64, 64 + 2_016]
+    /// The newest copy of the facts, once this process has written one.
+    private var written: Copy?
+    /// Consecutive bytes of the image that are not in the file yet, and their offset: packets are small.
+    private var waiting: [UInt8] = []
+    private var waitingPlace = 0
+    /// More bytes than these go to the file at once.
+    private static let mostWaiting = 16_384
 
     fileprivate init(memory: DepotMemory, index: Int) {
         self.memory = memory
         self.index = index
     }
 
+    deinit { flush() }
+
     package var imageCapacity: Int { memory.imageCapacity }
 
     private var start: UnsafeMutableRawPointer { memory.offset(ofSlot: index) }
-    private var image: UnsafeMutableRawPointer { start + 4_096 }
 
     /// One of the two copies of a slot's facts.
-    fileprivate struct Copy {
+    private struct Copy {
         let index: Int
         /// Counts up with each save.
         let sequence: UInt64
@@ -178,11 +209,13 @@ package struct DepotSlot {
 
     /// Saves facts beside the newest copy, so that a torn save loses nothing.
     ///
-    /// Virtual time is kept with them: deadlines among the facts refer to it.
+    /// Bytes of the image that the facts refer to are in the file first. Virtual time is kept with
+    /// them: deadlines among the facts refer to it.
     package func save(_ facts: [UInt8], at now: Moment) {
+        flush()
         memory.clock = max(memory.clock, now.nanoseconds)
         precondition(facts.count <= DepotMemory.factsBound, "the facts of a module are bounded")
-        let newest = memory.written[index] ?? newest()?.copy
+        let newest = written ?? newest()?.copy
         let next = Copy(
             index: newest?.index == 0 ? 1 : 0,
             sequence: (newest?.sequence ?? 0) + 1
@@ -194,12 +227,18 @@ package struct DepotSlot {
         at.storeBytes(of: next.sequence, as: UInt64.self)
         at.storeBytes(of: UInt16(facts.count), toByteOffset: 12, as: UInt16.self)
         at.storeBytes(of: seal(facts), toByteOffset: 8, as: UInt32.self)
-        memory.written[index] = next
+        written = next
     }
 
-    package func write(_ bytes: [UInt8], at offset: Int) {
+    package func write(_ bytes: ArraySlice<UInt8>, at offset: Int) {
         precondition(offset >= 0 && offset + bytes.count <= imageCapacity, "outside the flash")
-        (image + offset).copyMemory(from: bytes, byteCount: bytes.count)
+        let follows = offset == waitingPlace + waiting.count
+        if !follows || waiting.count + bytes.count > Self.mostWaiting { flush() }
+        if waiting.isEmpty {
+            waitingPlace = offset
+            waiting.reserveCapacity(max(4_096, bytes.count))
+        }
+        waiting.append(contentsOf: bytes)
     }
 
     package func read(_ range: Range<Int>) -> [UInt8] {
@@ -207,16 +246,15 @@ package struct DepotSlot {
             range.lowerBound >= 0 && range.upperBound <= imageCapacity,
             "outside the flash"
         )
-        return Array(UnsafeRawBufferPointer(start: image + range.lowerBound, count: range.count))
+        flush()
+        return memory.image(ofSlot: index, range)
     }
 
-    /// Leaves the image to the file: a depot that was updated whole need not stay in memory.
-    package func letGo() {
-        let page = sysconf(CInt(_SC_PAGESIZE))
-        guard imageCapacity.isMultiple(of: page), Int(bitPattern: image).isMultiple(of: page) else {
-            return
-        }
-        madvise(image, imageCapacity, MADV_DONTNEED)
+    private func flush() {
+        guard !waiting.isEmpty else { return }
+        memory.write(waiting, ofSlot: index, at: waitingPlace)
+        // The buffer is freed: a depot has thousands of modules, and few are written to at a time.
+        waiting = []
     }
 
     /// Of the copies that are whole the last one.

@@ -1,7 +1,7 @@
 /// Where a target keeps the bytes of the image it receives.
 package protocol ImageMemory {
     var capacity: Int { get }
-    mutating func write(_ bytes: [UInt8], at offset: Int)
+    mutating func write(_ bytes: ArraySlice<UInt8>, at offset: Int)
     func read(_ range: Range<Int>) -> [UInt8]
 }
 
@@ -13,7 +13,7 @@ package struct VolatileMemory: ImageMemory {
 
     package var capacity: Int { bytes.count }
 
-    package mutating func write(_ new: [UInt8], at offset: Int) {
+    package mutating func write(_ new: ArraySlice<UInt8>, at offset: Int) {
         bytes.replaceSubrange(offset..<offset + new.count, with: new)
     }
 
@@ -37,7 +37,7 @@ package enum ModuleMemory: ImageMemory {
         }
     }
 
-    package mutating func write(_ bytes: [UInt8], at offset: Int) {
+    package mutating func write(_ bytes: ArraySlice<UInt8>, at offset: Int) {
         switch self {
         case .volatile(var memory):
             self = .slotless

@@ -2,77 +2,76 @@ import Domain
 
 /// What is to happen when, taken out in the order of time.
 ///
-/// The heap holds plain keys: to sort them moves no closure and counts no reference, which was
-/// most of what a simulated event cost.
+/// The heap holds plain keys, of a type that does not depend on the entries': sorting them moves no closure
+/// and counts no reference, which was most of the cost of a simulated event.
 struct Agenda<Entry> {
-    private struct Key: Comparable {
-        let moment: Moment
-        /// Of two entries for one moment the one added first comes first.
-        let order: UInt64
-        /// Where the entry lies among `slots`.
-        let place: Int
+    private var keys = Heap<AgendaKey>()
+    private var entries = Slots<Entry>()
+    /// The number of keys in the heap whose entries were cancelled.
+    private var cancelled = 0
 
-        static func < (left: Key, right: Key) -> Bool {
-            left.moment == right.moment ? left.order < right.order : left.moment < right.moment
-        }
-    }
-
-    private var keys = Heap<Key>()
-    /// With the number of their keys: a place is given to another entry later.
-    private var slots: [(order: UInt64, entry: Entry)?] = []
-    private var free: [Int] = []
-    private var nextOrder: UInt64 = 0
+    /// The heap keeps up to this many keys without an entry.
+    private static var fewCancelled: Int { 32 }
 
     /// When the next entry falls due, nil when there is none.
     var nextMoment: Moment? { keys.first?.moment }
 
     @discardableResult
-    mutating func add(_ entry: Entry, at moment: Moment) -> AgendaTicket {
-        let key = Key(moment: moment, order: nextOrder, place: store((nextOrder, entry)))
-        nextOrder += 1
-        keys.insert(key)
-        return AgendaTicket(place: key.place, order: key.order)
+    mutating func add(_ entry: Entry, at moment: Moment) -> SlotTicket {
+        let ticket = entries.put(entry)
+        keys.insert(AgendaKey(moment: moment, ticket: ticket))
+        return ticket
     }
 
     mutating func takeFirst() -> (moment: Moment, entry: Entry)? {
-        guard let first = keys.first, let slot = slots[first.place] else { return nil }
-        slots[first.place] = nil
-        dropFirst()
+        guard let first = keys.takeFirst(), let entry = entries.take(first.ticket) else {
+            return nil
+        }
         dropCancelled()
-        return (first.moment, slot.entry)
+        return (first.moment, entry)
+    }
+
+    /// The first entry, when it falls due by this moment.
+    mutating func takeFirst(upTo moment: Moment) -> Entry? {
+        guard let next = nextMoment, next <= moment else { return nil }
+        return takeFirst()?.entry
     }
 
     /// Takes an entry out; does nothing when it has been taken before.
-    mutating func cancel(_ ticket: AgendaTicket) {
-        guard slots[ticket.place]?.order == ticket.order else { return }
-        slots[ticket.place] = nil
+    mutating func cancel(_ ticket: SlotTicket) {
+        guard entries.take(ticket) != nil else { return }
+        cancelled += 1
         dropCancelled()
+        // Most deadlines are far away and are cancelled before: they would make the heap deep.
+        guard cancelled > Self.fewCancelled, cancelled > keys.count / 2 else { return }
+        let entries = entries
+        keys.removeAll { !entries.holds($0.ticket) }
+        cancelled = 0
     }
 
     /// The first key is always one of an entry that is there.
     private mutating func dropCancelled() {
-        while let first = keys.first, slots[first.place] == nil { dropFirst() }
-    }
-
-    private mutating func dropFirst() {
-        guard let first = keys.takeFirst() else { return }
-        free.append(first.place)
-    }
-
-    private mutating func store(_ entry: (order: UInt64, entry: Entry)) -> Int {
-        guard let place = free.popLast() else {
-            slots.append(entry)
-            return slots.count - 1
+        while cancelled > 0, let first = keys.first, !entries.holds(first.ticket) {
+            _ = keys.takeFirst()
+            cancelled -= 1
         }
-        slots[place] = entry
-        return place
     }
 }
 
 extension Agenda: Sendable where Entry: Sendable {}
 
-/// Names one entry of an agenda.
-package struct AgendaTicket: Sendable {
-    fileprivate let place: Int
-    fileprivate let order: UInt64
+/// Where an entry of an agenda stands in the order of time.
+private struct AgendaKey: Comparable {
+    let moment: Moment
+    let ticket: SlotTicket
+
+    /// Of two entries for one moment the one added first comes first.
+    static func < (left: AgendaKey, right: AgendaKey) -> Bool {
+        left.moment == right.moment
+            ? left.ticket.number < right.ticket.number : left.moment < right.moment
+    }
+
+    static func == (left: AgendaKey, right: AgendaKey) -> Bool {
+        left.ticket.number == right.ticket.number
+    }
 }

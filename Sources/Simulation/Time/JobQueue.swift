@@ -15,10 +15,11 @@ package final class JobQueue: Sendable {
     private struct State {
         var jobs: [Job] = []
         var random: SplitMix64
-        var thread: pthread_t?
     }
 
     private let state: Mutex<State>
+    /// The thread that drains the queue; 0 before the first time.
+    private let thread = Atomic<UInt>(0)
 
     /// Told when a job comes in, so that a paced run can stop waiting for the next moment.
     private let arrival = Arrival()
@@ -34,7 +35,7 @@ package final class JobQueue: Sendable {
 
     /// Runs every job that is ready, and those they make ready, until none is left.
     package func drain() {
-        state.withLock { $0.thread = pthread_self() }
+        thread.store(Self.caller, ordering: .relaxed)
         while let job = takeOne() {
             switch job {
             case .task(let job, let lane):
@@ -59,9 +60,10 @@ package final class JobQueue: Sendable {
         arrival.wait(upTo: duration)
     }
 
-    fileprivate var isOwnThread: Bool {
-        state.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
-    }
+    /// Whether the caller is the thread that drains; relaxed, as a thread always sees its own store.
+    fileprivate var isOwnThread: Bool { thread.load(ordering: .relaxed) == Self.caller }
+
+    private static var caller: UInt { UInt(pthread_self()) }
 }
 
 /// Where the tasks of a simulated run are put in line.
@@ -85,9 +87,11 @@ package final class WorldLane: SerialExecutor {
         queue.add(.world(UnownedJob(job), self))
     }
 
-    /// The clock calls into the world between two jobs, on the thread that drains.
+    /// Whether the caller is on the lane's thread: in a job, or called by the clock between two jobs.
+    var isOwn: Bool { queue.isOwnThread }
+
     package func checkIsolated() {
-        precondition(queue.isOwnThread, "the simulated world is touched from outside its thread")
+        precondition(isOwn, "the simulated world is touched from outside its thread")
     }
 }
 

@@ -3,10 +3,18 @@ import Synchronization
 
 /// A clock that stands still while anything can run and jumps to the next deadline when not.
 package final class VirtualTime: Timekeeper {
+    /// In a struct of its own: generic code wraps a bare closure again each time it takes or returns it.
+    fileprivate struct Timer: Sendable {
+        let fire: @Sendable () -> Void
+    }
+
     fileprivate struct State {
         var now: Moment
         var nextTicket: UInt64 = 0
-        var timers = Agenda<@Sendable () -> Void>()
+        var timers = Agenda<Timer>()
+        /// When the air wants to be called next; not among the timers, as it is most of what happens.
+        var alarm: Moment?
+        var onAlarm = Timer {}
         /// Who sleeps; the timer of a cancelled sleep finds nobody when it comes up.
         var sleepers: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
@@ -29,6 +37,20 @@ package final class VirtualTime: Timekeeper {
     /// Calls `action` on the simulation's thread when the time has come.
     package func schedule(at deadline: Moment, _ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.insert(deadline, action) }
+    }
+
+    /// Sets what is called on the simulation's thread when the alarm is due.
+    func onAlarm(_ action: @escaping @Sendable () -> Void) {
+        let timer = Timer(fire: action)
+        state.withLock { $0.onAlarm = timer }
+    }
+
+    /// There is one alarm: an earlier one replaces a later one.
+    func setAlarm(at moment: Moment) {
+        state.withLock { state in
+            guard state.alarm.map({ moment < $0 }) ?? true else { return }
+            state.alarm = max(moment, state.now)
+        }
     }
 
     package func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
@@ -56,21 +78,21 @@ package final class VirtualTime: Timekeeper {
     }
 
     /// The next deadline that is set, or nil when nobody waits for time.
-    package var nextDeadline: Moment? { state.withLock { $0.timers.nextMoment } }
+    package var nextDeadline: Moment? { state.withLock { $0.nextMoment } }
 
     /// Goes to the next deadline and does what was set for it.
     ///
     /// False when there is none.
     package func advance() -> Bool {
-        guard let action = state.withLock({ $0.takeFirst() }) else { return false }
-        action()
+        guard let timer = state.withLock({ $0.takeFirst() }) else { return false }
+        timer.fire()
         return true
     }
 
     /// Moves on without anything falling due: a paced run that was woken early.
     package func advance(to moment: Moment) {
         state.withLock { state in
-            let limit = min(moment, state.timers.nextMoment ?? moment)
+            let limit = min(moment, state.nextMoment ?? moment)
             if limit > state.now { state.now = limit }
         }
     }
@@ -81,10 +103,20 @@ extension VirtualTime.State {
         _ deadline: Moment,
         _ action: @escaping @Sendable () -> Void
     ) {
-        timers.add(action, at: max(deadline, now))
+        timers.add(VirtualTime.Timer(fire: action), at: max(deadline, now))
     }
 
-    fileprivate mutating func takeFirst() -> (@Sendable () -> Void)? {
+    fileprivate var nextMoment: Moment? {
+        guard let alarm else { return timers.nextMoment }
+        return timers.nextMoment.map { min($0, alarm) } ?? alarm
+    }
+
+    fileprivate mutating func takeFirst() -> VirtualTime.Timer? {
+        if let alarm, timers.nextMoment.map({ alarm < $0 }) ?? true {
+            now = max(now, alarm)
+            self.alarm = nil
+            return onAlarm
+        }
         guard let first = timers.takeFirst() else { return nil }
         now = max(now, first.moment)
         return first.entry

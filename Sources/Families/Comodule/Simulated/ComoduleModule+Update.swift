@@ -58,7 +58,7 @@ extension ComoduleModule {
 
     // MARK: Transfer
 
-    func packet(_ bytes: [UInt8]) {
+    func packet(_ bytes: ArraySlice<UInt8>) {
         let before = target.facts.received
         if happens({ $0 == .dropPacket(at: before) }) { return }
         perform(target.packetWritten(bytes))
@@ -105,7 +105,7 @@ extension ComoduleModule {
         }
     }
 
-    func perform(_ actions: [SecureDFUTarget<ModuleMemory>.Action]) {
+    func perform(_ actions: [SecureDFUAction]) {
         // Data since the last answer or page is lost on a power failure, as in a real bootloader.
         guard !actions.isEmpty else { return }
         save()
@@ -141,11 +141,12 @@ extension ComoduleModule {
             link?.notify(bytes, on: DFUNumbers.controlPoint)
             return
         }
-        world.after(delay) { [weak link] in link?.notify(bytes, on: DFUNumbers.controlPoint) }
+        world.after(delay) { [link] in link?.notify(bytes, on: DFUNumbers.controlPoint) }
     }
 
     /// Falsifies a checksum answer when the script has a fault of the bootloader for it.
     private func falsified(_ bytes: [UInt8]) -> [UInt8] {
+        guard !plan.faults.isEmpty else { return bytes }
         guard case .checksum(let offset, let crc)? = try? DFUResponse(bytes) else { return bytes }
         if happens({ $0.isWrongChecksum(at: Int(offset)) }) {
             return DFUResponse.checksum(offset: offset, crc: ~crc).bytes
@@ -160,7 +161,6 @@ extension ComoduleModule {
     func activate() {
         let packet = try? InitPacket(target.facts.initPacket)
         target.progressLost()
-        slot?.letGo()
         if happens({ $0 == .neverReturn }) {
             restart(as: .dead, after: plan.restartTime)
             return

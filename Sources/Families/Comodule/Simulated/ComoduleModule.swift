@@ -86,7 +86,7 @@ package final class ComoduleModule: AirDevice {
             rules: rules,
             facts: facts.transfer,
             memory: memory,
-            sha256: SHA256.digest
+            sha256: ReceivedImage.digest
         )
         if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
         if facts.mode == .bootloader { watchBootloader() }
@@ -99,15 +99,13 @@ package final class ComoduleModule: AirDevice {
     package var serial: Serial? { plan.serial }
     package var linkParameters: LinkParameters { plan.link }
 
-    package var dress: AirDress? {
-        plan.profile.map {
-            AirDress(
-                $0,
-                serial: plan.serial,
-                moved: ProfileShape.comodule.moved(by: $0.gatt),
-                bootloader: DFUNumbers.service
-            )
-        }
+    package private(set) lazy var dress: AirDress? = plan.profile.map {
+        AirDress(
+            $0,
+            serial: plan.serial,
+            moved: ProfileShape.comodule.moved(by: $0.gatt),
+            bootloader: DFUNumbers.service
+        )
     }
 
     /// The state after an update: for tests, not visible over the air.
@@ -307,12 +305,24 @@ package final class ComoduleModule: AirDevice {
         exchange { take(bytes, on: characteristic) }
     }
 
+    /// Most writes are packets, and faults cannot be scheduled for them.
+    package func streamed(_ packet: ArraySlice<UInt8>, to characteristic: Characteristic) {
+        guard characteristic == DFUNumbers.packet else {
+            _ = written(Array(packet), to: characteristic)
+            return
+        }
+        exchange {
+            lastSign = world.now
+            packetBytes += packet.count
+            self.packet(packet)
+        }
+    }
+
     private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         lastSign = world.now
-        // Most writes are packets, and faults cannot be scheduled for them.
         if characteristic == DFUNumbers.packet {
             packetBytes += bytes.count
-            packet(bytes)
+            packet(bytes[...])
             return nil
         }
         if let exchange = ComoduleNumbers.exchange(characteristic, isRead: false),

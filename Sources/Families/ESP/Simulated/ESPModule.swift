@@ -39,10 +39,8 @@ package final class ESPModule: AirDevice {
     package var label: String { plan.serial.text }
     package var linkParameters: LinkParameters { plan.link }
 
-    package var dress: AirDress? {
-        plan.profile.map {
-            AirDress($0, serial: plan.serial, moved: ProfileShape.esp.moved(by: $0.gatt))
-        }
+    package private(set) lazy var dress: AirDress? = plan.profile.map {
+        AirDress($0, serial: plan.serial, moved: ProfileShape.esp.moved(by: $0.gatt))
     }
 
     /// The version after an update: for tests, not visible over the air.

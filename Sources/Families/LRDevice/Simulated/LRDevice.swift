@@ -44,14 +44,12 @@ package final class LRDevice: AirDevice {
     package var label: String { plan.serial.text }
     package var linkParameters: LinkParameters { plan.link }
 
-    package var dress: AirDress? {
-        plan.profile.map {
-            AirDress(
-                $0,
-                serial: plan.serial,
-                moved: ProfileShape.lrdevice.moved(by: $0.gatt)
-            )
-        }
+    package private(set) lazy var dress: AirDress? = plan.profile.map {
+        AirDress(
+            $0,
+            serial: plan.serial,
+            moved: ProfileShape.lrdevice.moved(by: $0.gatt)
+        )
     }
 
     package var state: LRLockState { plan.state }

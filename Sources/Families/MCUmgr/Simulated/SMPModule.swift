@@ -67,10 +67,8 @@ package final class SMPModule: AirDevice {
     package var label: String { plan.serial.text }
     package var linkParameters: LinkParameters { plan.link }
 
-    package var dress: AirDress? {
-        plan.profile.map {
-            AirDress($0, serial: plan.serial, moved: ProfileShape.mcumgr.moved(by: $0.gatt))
-        }
+    package private(set) lazy var dress: AirDress? = plan.profile.map {
+        AirDress($0, serial: plan.serial, moved: ProfileShape.mcumgr.moved(by: $0.gatt))
     }
 
     /// The images after an update: for tests, not visible over the air.
@@ -288,7 +286,7 @@ package final class SMPModule: AirDevice {
             case .corrupted(let at) where before < at && received >= at:
                 count(index)
                 let byte = server.memory.read(at - 1..<at)
-                server.memory.write(byte.map { $0 ^ 0x10 }, at: at - 1)
+                server.memory.write(byte.map { $0 ^ 0x10 }[...], at: at - 1)
             case .linkLost, .silent, .restart, .breaks, .answerLost, .answerTwice, .pieceLost,
                 .corrupted, .wrongOffset, .flashFull, .busy, .restartInErase, .marksLost, .crashes,
                 .refusesTest, .refusesConfirm, .ignoresReset, .neverReturns, .connectFails,

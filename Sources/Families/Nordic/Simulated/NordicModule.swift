@@ -1,4 +1,3 @@
-import Digests
 package import Domain
 import Modules
 import Protocols
@@ -47,7 +46,7 @@ package final class NordicModule: AirDevice {
             rules: rules,
             facts: TransferFacts(),
             memory: .volatile(VolatileMemory(capacity: imageCapacity)),
-            sha256: SHA256.digest
+            sha256: ReceivedImage.digest
         )
         if refuses {
             var strict = LegacyDFUTarget.Rules()
@@ -68,15 +67,13 @@ package final class NordicModule: AirDevice {
     package var label: String { plan.serial.text }
     package var linkParameters: LinkParameters { plan.link }
 
-    package var dress: AirDress? {
-        plan.profile.map {
-            AirDress(
-                $0,
-                serial: plan.serial,
-                moved: ProfileShape.nordic.moved(by: $0.gatt),
-                bootloader: bootloaderService
-            )
-        }
+    package private(set) lazy var dress: AirDress? = plan.profile.map {
+        AirDress(
+            $0,
+            serial: plan.serial,
+            moved: ProfileShape.nordic.moved(by: $0.gatt),
+            bootloader: bootloaderService
+        )
     }
 
     /// The version after an update: for tests, not visible over the air.
@@ -272,7 +269,7 @@ package final class NordicModule: AirDevice {
         }
     }
 
-    private func perform(_ actions: [SecureDFUTarget<ModuleMemory>.Action]) {
+    private func perform(_ actions: [SecureDFUAction]) {
         for action in actions {
             switch action {
             case .notify(let bytes): notify(bytes, on: DFUNumbers.controlPoint)

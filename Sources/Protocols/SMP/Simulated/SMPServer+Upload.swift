@@ -39,7 +39,7 @@ extension SMPServer {
             session.erasedTo = goal
             actions.append(.erase(pages: pages))
         }
-        memory.write(kept, at: start(of: session.image) + offset)
+        memory.write(kept[...], at: start(of: session.image) + offset)
         session.offset = end
         self.session = session
         guard end == session.length else { return .success(wanted()) }

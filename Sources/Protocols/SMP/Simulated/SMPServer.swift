@@ -330,7 +330,7 @@ package struct SMPServer<Memory: ImageMemory> {
     mutating func wipe(_ image: Int, from: Int, to end: Int) {
         let page = [UInt8](repeating: 0xFF, count: rules.pageSize)
         for offset in stride(from: from, to: end, by: rules.pageSize) {
-            memory.write(page, at: start(of: image) + offset)
+            memory.write(page[...], at: start(of: image) + offset)
         }
     }
 }

@@ -22,18 +22,21 @@ package struct TransferFacts: Equatable, Sendable {
     package init() {}
 }
 
+/// What a Secure DFU bootloader does after an event.
+package enum SecureDFUAction: Equatable, Sendable {
+    case notify([UInt8])
+    /// The page at this offset is erased, which takes time.
+    case erase(offset: Int)
+    /// Restart, into the new image when it is complete.
+    case restart(activate: Bool)
+}
+
 /// The bootloader's side of Secure DFU, with the behaviour of the SDK's bootloader (SDK 12 to 17).
 ///
 /// A pure machine: events in, actions out. The state that it must keep is in `facts` and in the
 /// memory.
 package struct SecureDFUTarget<Memory: ImageMemory> {
-    package enum Action: Equatable, Sendable {
-        case notify([UInt8])
-        /// The page at this offset is erased, which takes time.
-        case erase(offset: Int)
-        /// Restart, into the new image when it is complete.
-        case restart(activate: Bool)
-    }
+    package typealias Action = SecureDFUAction
 
     package struct Rules: Sendable {
         package var maximumInitSize = 512
@@ -167,7 +170,9 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
     }
 
     /// Handles a packet: bytes of the selected object; bytes beyond its end are dropped.
-    package mutating func packetWritten(_ bytes: [UInt8]) -> [Action] {
+    package mutating func packetWritten(_ bytes: [UInt8]) -> [Action] { packetWritten(bytes[...]) }
+
+    package mutating func packetWritten(_ bytes: ArraySlice<UInt8>) -> [Action] {
         guard !isRestarting, !bytes.isEmpty, let selected else { return [] }
         switch selected {
         case .command:
