@@ -29,9 +29,9 @@ final class JournalDatabase {
     var transactionsBeforeRefusal: Int?
     /// What a simulated power cut leaves: everything up to the last durable transaction.
     var disk: JournalDatabase?
-    /// Statements that nobody uses just now: to prepare one costs more than to run it.
-    private var idle: [String: OpaquePointer] = [:]
-    private static let mostIdle = 64
+    /// Statements that were used before, by their text: to prepare one costs more than to run it.
+    private var kept: [String: PreparedStatement] = [:]
+    private static let mostKept = 64
 
     init(path: String, mode: Mode) throws(JournalError) {
         var handle: OpaquePointer?
@@ -56,21 +56,20 @@ final class JournalDatabase {
     }
 
     deinit {
-        for statement in idle.values { sqlite3_finalize(statement) }
+        kept = [:]
         sqlite3_close_v2(handle)
     }
 
-    func takeIdle(_ sql: String) -> OpaquePointer? { idle.removeValue(forKey: sql) }
-
-    /// Ends what the statement was at; it holds no row and no value of its last use.
-    func giveBack(_ statement: OpaquePointer, of sql: String) {
-        sqlite3_reset(statement)
-        guard idle.count < Self.mostIdle, idle[sql] == nil else {
-            sqlite3_finalize(statement)
-            return
+    /// A statement for one user at a time: the kept one, or a new one while that is lent.
+    func lend(_ sql: String) throws(JournalError) -> PreparedStatement {
+        let known = kept[sql]
+        if let known, !known.isLent {
+            known.isLent = true
+            return known
         }
-        sqlite3_clear_bindings(statement)
-        idle[sql] = statement
+        let fresh = try PreparedStatement(sql, in: self)
+        if known == nil, kept.count < Self.mostKept { kept[sql] = fresh }
+        return fresh
     }
 
     func execute(_ sql: String) throws(JournalError) {

@@ -10,19 +10,13 @@ enum Value {
     init(_ text: String?) { self = text.map { .text($0) } ?? .null }
 }
 
-/// One prepared statement, given back with its value.
-struct SQLStatement: ~Copyable {
-    private let sql: String
-    private let pointer: OpaquePointer
-    private let database: JournalDatabase
+/// A statement that SQLite has prepared.
+final class PreparedStatement {
+    fileprivate let pointer: OpaquePointer
+    /// Whether a `SQLStatement` uses it at present.
+    var isLent = true
 
     init(_ sql: String, in database: JournalDatabase) throws(JournalError) {
-        self.sql = sql
-        self.database = database
-        if let pointer = database.takeIdle(sql) {
-            self.pointer = pointer
-            return
-        }
         var pointer: OpaquePointer?
         let flags = UInt32(SQLITE_PREPARE_PERSISTENT)
         let code = sqlite3_prepare_v3(database.handle, sql, -1, flags, &pointer, nil)
@@ -32,7 +26,27 @@ struct SQLStatement: ~Copyable {
         self.pointer = pointer
     }
 
-    deinit { database.giveBack(pointer, of: sql) }
+    deinit { sqlite3_finalize(pointer) }
+}
+
+/// One prepared statement, given back with its value.
+struct SQLStatement: ~Copyable {
+    private let prepared: PreparedStatement
+    private let database: JournalDatabase
+
+    init(_ sql: String, in database: JournalDatabase) throws(JournalError) {
+        self.database = database
+        prepared = try database.lend(sql)
+    }
+
+    /// Gives the statement back without any row or value of this use.
+    deinit {
+        sqlite3_reset(pointer)
+        sqlite3_clear_bindings(pointer)
+        prepared.isLent = false
+    }
+
+    private var pointer: OpaquePointer { prepared.pointer }
 
     /// Runs it to its end, once, and ignores rows.
     borrowing func run(_ values: [Value] = []) throws(JournalError) {
@@ -40,10 +54,9 @@ struct SQLStatement: ~Copyable {
         while try step() {}
     }
 
-    /// Sets the parameters in order and makes the statement ready to step.
+    /// Sets all parameters in order and makes the statement ready to step.
     borrowing func bind(_ values: [Value]) throws(JournalError) {
         sqlite3_reset(pointer)
-        sqlite3_clear_bindings(pointer)
         for (offset, value) in values.enumerated() {
             let index = Int32(offset + 1)
             let code =
