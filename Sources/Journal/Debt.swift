@@ -153,3 +153,24 @@ package struct Debt: Sendable, Equatable {
         ]
     }
 }
+
+/// The payment of a debt: the module was seen at rest.
+package struct Payment: Sendable {
+    package let debt: Debt
+    /// The outcome of the update's intent.
+    package let outcome: String
+    package let time: WallTime
+    package let word: FleetWord?
+
+    package init(
+        of debt: Debt,
+        as outcome: String,
+        at time: WallTime,
+        telling word: FleetWord? = nil
+    ) {
+        self.debt = debt
+        self.outcome = outcome
+        self.time = time
+        self.word = word
+    }
+}

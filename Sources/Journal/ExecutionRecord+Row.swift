@@ -16,27 +16,37 @@ extension ExecutionRecord {
         VALUES (\(fields.map { _ in "?" }.joined(separator: ", ")))
         """
 
+    /// The columns that change while a vehicle is worked on.
+    private static let moving = [
+        "state", "attempt", "image", "total_bytes", "acknowledged", "restarts", "interruptions",
+        "settle_deadline", "in_bootloader", "bootloader_place", "stage", "part", "target_seen",
+        "version_before", "version_after", "updated", "next_label", "next_time", "linked",
+    ]
+    /// The columns that change with a verdict, or when another run or beginning takes the execution over.
+    private static let standing = ["outcome", "failure", "message", "ended", "run", "beginning"]
+
+    private static func update(_ fields: [String], where condition: String) -> String {
+        "UPDATE executions SET " + fields.map { "\($0) = ?" }.joined(separator: ", ")
+            + ", acted = max(acted, ?) WHERE number = ?" + condition
+    }
+
     /// Overwrites everything but the identity; what others set meanwhile stays.
-    static let update =
-        "UPDATE executions SET "
-        + fields.filter { !["acted", "forgiven"].contains($0) }.map { "\($0) = ?" }
-        .joined(separator: ", ") + ", acted = max(acted, ?) WHERE number = ?"
+    static let update = update(moving + standing, where: "")
+
+    /// Overwrites only what changes during the work: that touches no index, no other table and no trigger.
+    ///
+    /// It finds no row when there is a verdict, or when the row belongs to another run.
+    static let advance = update(
+        moving,
+        where: " AND outcome IS NULL AND run = ? AND beginning = ?"
+    )
 
     /// In the order of `fields`.
-    var values: [Value] { identity + [Value(acted ? 1 : 0), Value(forgiven ? 1 : 0)] + facts }
-
-    /// In the order of `update`.
-    var changes: [Value] { identity + facts + [Value(acted ? 1 : 0), Value(number)] }
-
-    private var identity: [Value] {
+    var values: [Value] {
         [
             .text(rollout), .text(vehicle.text), .text(serial.text), Value(plan?.description),
             Value(beginning), .text(state.rawValue), Value(attempt), Value(run),
-        ]
-    }
-
-    private var facts: [Value] {
-        [
+            Value(acted ? 1 : 0), Value(forgiven ? 1 : 0),
             Value(image?.description), Value(totalBytes?.bytes), Value(acknowledged?.bytes),
             Value(restarts), Value(interruptions), Value(settleDeadline),
             Value(inBootloader ? 1 : 0), Value(bootloaderPlace), .text(stage), Value(part),
@@ -44,6 +54,31 @@ extension ExecutionRecord {
             Value(versionBefore?.description), Value(versionAfter?.description),
             Value(end?.outcome.rawValue), Value(end?.failure?.rawValue), Value(end?.message),
             Value(started), Value(updated), Value(end?.time),
+            Value(nextDeadline?.label), Value(nextDeadline?.time), Value(linked ? 1 : 0),
+        ]
+    }
+
+    /// In the order of `update`.
+    var changes: [Value] {
+        movements + [
+            Value(end?.outcome.rawValue), Value(end?.failure?.rawValue), Value(end?.message),
+            Value(end?.time), Value(run), Value(beginning), Value(acted ? 1 : 0), Value(number),
+        ]
+    }
+
+    /// In the order of `advance`.
+    var advances: [Value] {
+        movements + [Value(acted ? 1 : 0), Value(number), Value(run), Value(beginning)]
+    }
+
+    /// In the order of `moving`.
+    private var movements: [Value] {
+        [
+            .text(state.rawValue), Value(attempt), Value(image?.description),
+            Value(totalBytes?.bytes), Value(acknowledged?.bytes), Value(restarts),
+            Value(interruptions), Value(settleDeadline), Value(inBootloader ? 1 : 0),
+            Value(bootloaderPlace), .text(stage), Value(part), Value(targetSeen ? 1 : 0),
+            Value(versionBefore?.description), Value(versionAfter?.description), Value(updated),
             Value(nextDeadline?.label), Value(nextDeadline?.time), Value(linked ? 1 : 0),
         ]
     }

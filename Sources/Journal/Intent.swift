@@ -158,3 +158,26 @@ package struct IntentRecord: Sendable, Equatable {
         }
     }
 }
+
+/// An intent, and what is written together with it.
+package struct IntendedAct: Sendable {
+    package let intent: Intent
+    /// The module's debt, for a transfer.
+    package let debt: Debt?
+    /// The steps that the execution owes from then on, for its first act.
+    package let owed: [OwedStep]
+    /// Whether other gateways keep the intent, too.
+    package let isFleets: Bool
+
+    package init(
+        _ intent: Intent,
+        opening debt: Debt? = nil,
+        owing owed: [OwedStep] = [],
+        isFleets: Bool = false
+    ) {
+        self.intent = intent
+        self.debt = debt
+        self.owed = owed
+        self.isFleets = isFleets
+    }
+}

@@ -148,13 +148,10 @@ extension Journal {
     }
 
     /// Keeps the newest measure of each vehicle.
-    package func note(_ measure: Measure) throws(JournalError) {
-        let database = try opened()
-        try database.transaction(.relaxed) { () throws(JournalError) in
-            try database.statement(
-                "INSERT OR REPLACE INTO measures (\(Measure.columns)) VALUES (?, ?, ?, ?, ?)"
-            ).run(measure.values)
-        }
+    static func note(_ measure: Measure, in database: JournalDatabase) throws(JournalError) {
+        try database.statement(
+            "INSERT OR REPLACE INTO measures (\(Measure.columns)) VALUES (?, ?, ?, ?, ?)"
+        ).run(measure.values)
     }
 }
 

@@ -10,35 +10,24 @@ extension Journal {
     /// Sorted by serial.
     package func debts() throws(JournalError) -> [Debt] { try view().debts() }
 
-    /// The module was seen at rest, or told us that nothing was begun: it owes nothing any more.
-    ///
-    /// What was intended for it is settled with the same words.
-    package func pay(
-        _ debt: Debt,
-        outcome: String,
-        recording execution: ExecutionRecord,
-        at time: WallTime,
-        telling word: FleetWord? = nil
-    ) throws(JournalError) {
-        let database = try opened()
-        try database.transaction(.durable) { () throws(JournalError) in
-            if let word { try Self.leave([word], in: database) }
-            try database.statement(
-                "DELETE FROM debts WHERE serial = ? AND execution = ? AND image = ?"
-            ).run([
-                .text(debt.serial.text), Value(debt.execution), .text(debt.image.description),
-            ])
-            try database.statement(
-                """
-                UPDATE intents SET outcome = ?, settled = ?
-                WHERE vehicle = ? AND image = ? AND settled IS NULL
-                """
-            ).run([
-                .text(outcome), Value(time), .text(debt.vehicle.text),
-                .text(debt.image.description),
-            ])
-            try database.statement(ExecutionRecord.update).run(execution.changes)
-        }
+    /// Removes the debt, and settles the intent that it belongs to.
+    static func pay(_ payment: Payment, in database: JournalDatabase) throws(JournalError) {
+        let debt = payment.debt
+        if let word = payment.word { try leave([word], in: database) }
+        try database.statement(
+            "DELETE FROM debts WHERE serial = ? AND execution = ? AND image = ?"
+        ).run([
+            .text(debt.serial.text), Value(debt.execution), .text(debt.image.description),
+        ])
+        try database.statement(
+            """
+            UPDATE intents SET outcome = ?, settled = ?
+            WHERE vehicle = ? AND image = ? AND settled IS NULL
+            """
+        ).run([
+            .text(payment.outcome), Value(payment.time), .text(debt.vehicle.text),
+            .text(debt.image.description),
+        ])
     }
 
     package func doubts(of vehicle: VehicleID?) throws(JournalError) -> [IntentRecord] {
@@ -125,13 +114,16 @@ extension JournalView {
     package func owed(by vehicle: VehicleID?) throws(JournalError) -> [OwedStep] {
         try rows(
             """
-            SELECT \(OwedStep.columns) FROM owed WHERE ?1 IS NULL OR vehicle = ?1
+            SELECT \(OwedStep.columns) FROM owed \(vehicle == nil ? "" : Self.owedByOne)
             ORDER BY execution, digest, ordinal
             """,
-            [Value(vehicle?.text)],
+            vehicle.map { [.text($0.text)] } ?? [],
             { row throws(JournalError) in try OwedStep(row: row) }
         )
     }
+
+    /// This query runs for each vehicle, so it must use an index (`IndexTests`).
+    static let owedByOne = "WHERE vehicle = ?1"
 
     package func hold(on rollout: String) throws(JournalError) -> Hold? {
         try rows(

@@ -58,34 +58,49 @@ extension Journal {
     /// Writes the whole record; `durably` where losing it to a power cut would do harm.
     ///
     /// What goes with it, events and how far the module's debt is, is written too, or neither is.
-    /// A verdict that trips a gate brings its hold; one that was set before stays.
+    /// An act that is about to begin is intended in the same transaction, and a payment is made in it; with
+    /// either, the transaction is durable.
     package func record(
         _ execution: ExecutionRecord,
         durably: Bool,
+        intending act: IntendedAct? = nil,
         debt: Debt? = nil,
-        holding hold: Hold? = nil,
-        with events: [EventRecord] = [],
-        telling word: FleetWord? = nil
+        paying payment: Payment? = nil,
+        with verdict: VerdictBaggage = VerdictBaggage()
     ) throws(JournalError) {
         let database = try opened()
-        try database.transaction(durably ? .durable : .relaxed) { () throws(JournalError) in
-            if execution.end == nil {
-                try Self.keepVerdict(of: execution.number, in: database)
-            } else {
-                try Self.dropVerdict(of: execution.number, in: database)
-            }
-            try database.statement(ExecutionRecord.update).run(execution.changes)
-            guard database.changedRows == 1 else {
-                throw JournalError(
-                    .internal,
-                    "record",
-                    words: "there is no execution \(execution.number)"
-                )
-            }
+        let mustLast = durably || act != nil || payment != nil
+        try database.transaction(mustLast ? .durable : .relaxed) { () throws(JournalError) in
+            if let act { _ = try Self.intend(act, in: database) }
+            if let payment { try Self.pay(payment, in: database) }
+            try Self.write(execution, in: database)
             if let debt { try database.statement(Debt.update).run(debt.changes) }
-            if let hold { try Self.trip(hold, in: database) }
-            try Self.insert(events, in: database)
-            if let word { try Self.leave([word], in: database) }
+            if let hold = verdict.hold { try Self.trip(hold, in: database) }
+            try Self.insert(verdict.events, in: database)
+            if let word = verdict.word { try Self.leave([word], in: database) }
+            if let measure = verdict.measure { try Self.note(measure, in: database) }
+            if let lease = verdict.lease { try Self.release(lease, in: database) }
+        }
+    }
+
+    static func write(
+        _ execution: ExecutionRecord,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        if execution.end == nil {
+            try database.statement(ExecutionRecord.advance).run(execution.advances)
+            if database.changedRows == 1 { return }
+            try keepVerdict(of: execution.number, in: database)
+        } else {
+            try dropVerdict(of: execution.number, in: database)
+        }
+        try database.statement(ExecutionRecord.update).run(execution.changes)
+        guard database.changedRows == 1 else {
+            throw JournalError(
+                .internal,
+                "record",
+                words: "there is no execution \(execution.number)"
+            )
         }
     }
 
@@ -123,18 +138,17 @@ extension Journal {
         isFleets: Bool = false
     ) throws(JournalError) -> IntentID {
         let database = try opened()
+        let act = IntendedAct(intent, opening: debt, owing: steps, isFleets: isFleets)
         return try database.transaction(.durable) { () throws(JournalError) in
-            try Self.intend(intent, opening: debt, owing: steps, isFleets: isFleets, in: database)
+            try Self.intend(act, in: database)
         }
     }
 
     static func intend(
-        _ intent: Intent,
-        opening debt: Debt?,
-        owing steps: [OwedStep],
-        isFleets: Bool,
+        _ act: IntendedAct,
         in database: JournalDatabase
     ) throws(JournalError) -> IntentID {
+        let (intent, debt, steps) = (act.intent, act.debt, act.owed)
         try database.statement(
             """
             INSERT INTO intents (\(Intent.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -160,7 +174,7 @@ extension Journal {
             "INSERT OR IGNORE INTO owed (\(OwedStep.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
         )
         for step in steps { try owe.run(step.values) }
-        guard isFleets else { return id }
+        guard act.isFleets else { return id }
         try database.statement("UPDATE intents SET fleet = 1 WHERE id = ?").run([.integer(id.row)])
         if let debt {
             try database.statement("UPDATE debts SET fleet = 1 WHERE serial = ?")
@@ -295,13 +309,18 @@ extension JournalView {
     /// on one vehicle or on all.
     package func doubts(of vehicle: VehicleID?) throws(JournalError) -> [IntentRecord] {
         try intents(
-            """
-            WHERE (?1 IS NULL OR vehicle = ?1) AND effect = '\(Effect.once.rawValue)'
-                AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
-            """,
-            [Value(vehicle?.text)]
+            vehicle == nil ? "WHERE " + Self.doubtful : Self.doubtfulOfOne,
+            vehicle.map { [.text($0.text)] } ?? []
         )
     }
+
+    private static let doubtful = """
+        effect = '\(Effect.once.rawValue)'
+            AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
+        """
+
+    /// This query runs for each vehicle over all intents, so it must use an index (`IndexTests`).
+    static let doubtfulOfOne = "WHERE vehicle = ?1 AND " + doubtful
 
     private func intents(
         _ which: String,

@@ -101,12 +101,19 @@ extension Journal {
     package func release(_ lease: LeaseRecord) throws(JournalError) {
         let database = try opened()
         try database.transaction(.relaxed) { () throws(JournalError) in
-            try database.statement(
-                """
-                UPDATE leases SET run = NULL, vehicle = NULL
-                WHERE serial = ? AND epoch = ? AND run = ?
-                """
-            ).run([.text(lease.serial.text), Value(lease.epoch), Value(lease.run)])
+            try Self.release(lease, in: database)
         }
+    }
+
+    static func release(
+        _ lease: LeaseRecord,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        try database.statement(
+            """
+            UPDATE leases SET run = NULL, vehicle = NULL
+            WHERE serial = ? AND epoch = ? AND run = ?
+            """
+        ).run([.text(lease.serial.text), Value(lease.epoch), Value(lease.run)])
     }
 }

@@ -56,15 +56,8 @@ extension Journal {
             if let inhibit = try view.inhibition(of: intent.vehicle, at: intent.begun) {
                 return .inhibited(inhibit)
             }
-            return .intended(
-                try Self.intend(
-                    intent,
-                    opening: debt,
-                    owing: steps,
-                    isFleets: isFleets,
-                    in: database
-                )
-            )
+            let act = IntendedAct(intent, opening: debt, owing: steps, isFleets: isFleets)
+            return .intended(try Self.intend(act, in: database))
         }
     }
 

@@ -1,5 +1,30 @@
 import Domain
 
+/// What is written in the transaction of a verdict.
+package struct VerdictBaggage: Sendable {
+    /// The hold of a gate that the verdict trips; one that was set before stays.
+    package var hold: Hold?
+    package var events: [EventRecord]
+    package var word: FleetWord?
+    package var measure: Measure?
+    /// The right to the module, which is given back.
+    package var lease: LeaseRecord?
+
+    package init(
+        holding hold: Hold? = nil,
+        events: [EventRecord] = [],
+        telling word: FleetWord? = nil,
+        measure: Measure? = nil,
+        releasing lease: LeaseRecord? = nil
+    ) {
+        self.hold = hold
+        self.events = events
+        self.word = word
+        self.measure = measure
+        self.lease = lease
+    }
+}
+
 // The last verdict of an execution that is looked at once more.
 
 extension Journal {

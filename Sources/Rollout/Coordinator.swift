@@ -22,6 +22,10 @@ package protocol Coordinator: Sendable {
     /// Gives it back, with how the work ended when it did; harmless when it is not held any more.
     func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError)
 
+    /// The right as the journal has it, when only the journal keeps it: then it is given back in the
+    /// transaction of the verdict, and `release` is not called. Nil for a right that others keep, too.
+    func record(of lease: Lease) -> LeaseRecord?
+
     /// Watches over the right to a module; nil where a right has no end.
     ///
     /// There is one for each execution, from before it claims.
@@ -70,6 +74,8 @@ package protocol Coordinator: Sendable {
 
 extension Coordinator {
     package var isShared: Bool { false }
+
+    package func record(of lease: Lease) -> LeaseRecord? { nil }
 
     package func permit(
         _ act: Act,
@@ -240,13 +246,17 @@ package struct LocalCoordinator: Coordinator {
     }
 
     package func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError) {
-        try await journal.release(
-            LeaseRecord(
-                serial: lease.serial,
-                epoch: lease.epoch,
-                run: run,
-                vehicle: lease.vehicle
-            )
+        try await journal.release(held(lease))
+    }
+
+    package func record(of lease: Lease) -> LeaseRecord? { held(lease) }
+
+    private func held(_ lease: Lease) -> LeaseRecord {
+        LeaseRecord(
+            serial: lease.serial,
+            epoch: lease.epoch,
+            run: run,
+            vehicle: lease.vehicle
         )
     }
 }

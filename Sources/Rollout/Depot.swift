@@ -1,6 +1,7 @@
 package import Domain
 package import Journal
 package import Radio
+import Reports
 
 /// What an execution needs from around it.
 package struct Depot: Sendable {
@@ -31,6 +32,8 @@ package struct Depot: Sendable {
         _,
         _ in nil
     }
+    /// How long the execution with this verdict took the adapter; nil when it is no measure of an update.
+    private(set) var measure: @Sendable (Verdict) -> Measure? = { _ in nil }
     /// What the operator's program says of a vehicle with its new image.
     package let judge: @Sendable (Judgement) async -> Judgement.Verdict
     /// Numbers that nobody can foresee.
@@ -88,16 +91,18 @@ package struct Depot: Sendable {
         return peripheral.map { FencedPeripheral(peripheral: $0, fence: fence) }
     }
 
-    /// The same for one execution, with its own turns, its own signal to stop and what its verdict
-    /// does to the gate.
+    /// The same for one execution, with its own turns, its own signal to stop, what its verdict does
+    /// to the gate, and what is measured by it.
     func with(
         air: any Airtime,
         stop: StopSignal,
         airtime: Duration?,
-        gate: @escaping @Sendable (Outcome, FailureClass?, _ touched: Bool) -> Hold?
+        gate: @escaping @Sendable (Outcome, FailureClass?, _ touched: Bool) -> Hold?,
+        measure: @escaping @Sendable (Verdict) -> Measure?
     ) -> Depot {
         var depot = self
-        (depot.air, depot.stop, depot.airtime, depot.gate) = (air, stop, airtime, gate)
+        (depot.air, depot.stop, depot.airtime) = (air, stop, airtime)
+        (depot.gate, depot.measure) = (gate, measure)
         return depot
     }
 }

@@ -152,22 +152,29 @@ extension Execution {
             took: began.duration(to: time.now),
             problems: problems
         )
-        let (journal, record, debt) = (depot.journal, record, debt)
-        let word = word(
-            of: .ended(vehicle, verdict, touched: record.acted, release: job.release)
+        let (journal, record, debt, payment) = (depot.journal, record, debt, payment)
+        let lease = lease.flatMap { depot.coordinator.record(of: $0) }
+        var baggage = VerdictBaggage(
+            holding: depot.gate(verdict.outcome, verdict.failure, record.acted),
+            telling: word(
+                of: .ended(vehicle, verdict, touched: record.acted, release: job.release)
+            ),
+            measure: depot.measure(verdict),
+            releasing: lease
         )
-        let hold = depot.gate(verdict.outcome, verdict.failure, record.acted)
         try await depot.events.emit(.vehicleEnded(vehicle, verdict)) {
             (events) async throws(JournalError) in
+            baggage.events = events
             try await journal.record(
                 record,
                 durably: true,
                 debt: debt,
-                holding: hold,
-                with: events,
-                telling: word
+                paying: payment,
+                with: baggage
             )
         }
+        self.payment = nil
+        if lease != nil { self.lease = nil }
         return verdict
     }
 }

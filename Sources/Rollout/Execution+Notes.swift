@@ -7,9 +7,12 @@ import Reports
 /// Where an execution stands, as the journal and the reports have it.
 extension Execution {
     /// Says where the execution stands, in the journal and to anyone who watches.
+    ///
+    /// An act that it is about to begin is intended in the same transaction.
     func note(
         _ state: ExecutionState,
         durably: Bool,
+        intending act: IntendedAct? = nil,
         detail: String? = nil,
         deadline: (label: String, in: Duration)? = nil
     ) async throws(JournalError) {
@@ -19,10 +22,24 @@ extension Execution {
         record.nextDeadline = deadline.map {
             ExecutionRecord.Deadline($0.label, at: time.wallTime.advanced(by: $0.in))
         }
-        try await depot.journal.record(record, durably: durably, debt: debt)
+        try await save(durably: durably, intending: act)
         depot.events.emit(
             .stateChanged(vehicle, state, adapter: depot.central.adapter, detail: detail)
         )
+    }
+
+    /// Writes the record, the debt if it differs from the journal's, and a payment that waits.
+    func save(durably: Bool, intending act: IntendedAct?) async throws(JournalError) {
+        let debt = debt
+        let isKept = debt == act?.debt ?? keptDebt
+        try await depot.journal.record(
+            record,
+            durably: durably,
+            intending: act,
+            debt: isKept ? nil : debt,
+            paying: payment
+        )
+        (keptDebt, payment) = (debt, nil)
     }
 
     func enter(

@@ -21,10 +21,12 @@ extension Execution {
         var sighting = sighting
         for stage in stages {
             if sighting == nil, link.application == nil { _ = try await present() }
+            let isWaypoint = stage.digest != update.digest
             let run = UpdateRun(
                 stage,
                 step: step,
-                isWaypoint: stage.digest != update.digest,
+                isWaypoint: isWaypoint,
+                isLast: !isWaypoint && step == job.steps.count - 1 && job.always.isEmpty,
                 of: self,
                 from: sighting
             )
@@ -70,14 +72,14 @@ extension Execution {
         }
     }
 
-    /// Puts the intent on disk, and with it the module's debt, unless this very transfer is owed
-    /// already: then the module says how far it is.
-    func intend(
+    /// The intent that must be on disk before anything is done, with the module's debt; nil when this
+    /// same transfer is owed already: then the module reports how far it is.
+    func intent(
         _ update: UpdateJob,
         step: Int,
         _ memory: UpdateMemory
-    ) async throws(Halt) {
-        guard debt?.image != update.digest else { return }
+    ) async throws(Halt) -> IntendedAct? {
+        guard debt?.image != update.digest else { return nil }
         var debt = Debt(
             serial: job.serial,
             image: update.digest,
@@ -106,16 +108,14 @@ extension Execution {
         )
         // A debt that only the fleet knows is taken over and paid by anyone who has the module next.
         try await permit(act)
-        do throws(JournalError) {
-            _ = try await depot.journal.intend(
-                act.intent,
-                opening: debt,
-                owing: act.owed,
-                isFleets: depot.coordinator.isShared
-            )
-        } catch { throw .journal(error) }
         record.acted = true
         self.debt = debt
+        return IntendedAct(
+            act.intent,
+            opening: debt,
+            owing: act.owed,
+            isFleets: depot.coordinator.isShared
+        )
     }
 
     private func permit(_ act: Act) async throws(Halt) {
@@ -136,15 +136,19 @@ extension Execution {
     }
 
     /// The module was seen at rest: the debt is paid.
-    func pay(_ debt: Debt, as outcome: String) async throws(JournalError) {
-        try await depot.journal.pay(
-            debt,
-            outcome: outcome,
-            recording: record,
+    ///
+    /// It is written at once, or with the verdict when nothing is to be done in between (`isLast`).
+    func pay(_ debt: Debt, as outcome: String, isLast: Bool) async throws(JournalError) {
+        payment = Payment(
+            of: debt,
+            as: outcome,
             at: time.wallTime,
             telling: word(of: .paid(debt))
         )
-        self.debt = nil
+        (self.debt, keptDebt) = (nil, nil)
+        // Other gateways wait for it.
+        guard !isLast || depot.coordinator.isShared else { return }
+        try await save(durably: true, intending: nil)
         try await depot.coordinator.tell()
     }
 }

@@ -36,6 +36,12 @@ final class Execution {
     let began: Moment
     /// What was begun on the module and is not proven, by whichever rollout.
     var debt: Debt?
+    /// The debt as it stands in the journal.
+    var keptDebt: Debt?
+    /// A payment that is written with the verdict.
+    var payment: Payment?
+    /// The right to the module, until it is given back.
+    var lease: Lease?
     /// What is done once nothing is owed to the module.
     private(set) var aim: Aim
     /// Why it was not begun now.
@@ -95,8 +101,6 @@ final class Execution {
     func run() async throws(JournalError) -> Verdict? {
         var isPaying = true
         if case .steps = aim { isPaying = false }
-        // Anyone who may not touch it owes it what was begun all the same.
-        debt = try await depot.journal.debt(of: job.serial)
         let claim = try await depot.coordinator.claim(
             job.serial,
             for: vehicle,
@@ -104,6 +108,10 @@ final class Execution {
             at: time.wallTime,
             unless: depot.stop
         )
+        // The claim brings what other gateways began on it. The debt counts even for an execution that
+        // may not touch the module.
+        debt = try await depot.journal.debt(of: job.serial)
+        keptDebt = debt
         switch claim {
         case .held(let holder):
             return try await end(
@@ -128,8 +136,7 @@ final class Execution {
             settled = end
             return nil
         case .granted(let lease):
-            // What others began on it is known here by now.
-            debt = try await depot.journal.debt(of: job.serial)
+            self.lease = lease
             if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
                 // Nothing is done on a vehicle of which nobody knows what was done.
                 aim = .verdict(job.closing(inDoubt: doubt))
@@ -145,7 +152,9 @@ final class Execution {
             if verdict == nil, depot.stop.isFenced {
                 verdict = try await end(.deferred, .transient, Self.fencedSentence)
             }
-            try await depot.coordinator.release(lease, with: verdict)
+            if payment != nil { try await save(durably: true, intending: nil) }
+            // A local right went back in the transaction of the verdict, if there is one.
+            if self.lease != nil { try await depot.coordinator.release(lease, with: verdict) }
             return verdict
         }
     }

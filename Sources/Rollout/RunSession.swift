@@ -241,7 +241,8 @@ struct RunSession {
                     air: VehicleAirtime(vehicle: vehicle, shell: shell),
                     stop: stop,
                     airtime: run.schedule.limits.airtime.vehicle,
-                    gate: { hold(vehicle, $0, $1, touched: $2) }
+                    gate: { hold(vehicle, $0, $1, touched: $2) },
+                    measure: { measure(vehicle, $0) }
                 ),
                 position: place,
                 record: try await progress.execution(of: vehicle),
@@ -283,6 +284,20 @@ struct RunSession {
         return ending.flatMap { progress.hold($0) }
     }
 
+    /// The airtime that an update took, for estimates of the next ones.
+    private func measure(_ vehicle: Int, _ verdict: Verdict) -> Measure? {
+        guard verdict.outcome == .succeeded, verdict.bytesSent > .zero else { return nil }
+        return Measure(
+            vehicle: run.jobs[vehicle].vehicle,
+            model: run.schedule.models[vehicle],
+            bytes: verdict.bytesSent,
+            airtime: shell.with {
+                $0.scheduler.dispatch.airtime(of: vehicle, at: depot.time.now)
+            },
+            at: depot.time.wallTime
+        )
+    }
+
     /// What follows from a verdict.
     private func settle(
         _ vehicle: Int,
@@ -290,19 +305,6 @@ struct RunSession {
         touched: Bool
     ) async throws(JournalError) {
         let job = run.jobs[vehicle]
-        if verdict.outcome == .succeeded, verdict.bytesSent > .zero {
-            try await depot.journal.note(
-                Measure(
-                    vehicle: job.vehicle,
-                    model: run.schedule.models[vehicle],
-                    bytes: verdict.bytesSent,
-                    airtime: shell.with {
-                        $0.scheduler.dispatch.airtime(of: vehicle, at: depot.time.now)
-                    },
-                    at: depot.time.wallTime
-                )
-            )
-        }
         // One that was left alone has not failed again.
         if run.schedule.quarantineAfter != nil, touched, verdict.outcome.tally == .failed,
             verdict.failure != .unreachable, let release = job.release
@@ -435,7 +437,11 @@ struct RunSession {
         let hold = hold(vehicle, verdict.outcome, verdict.failure, touched: record.acted)
         try await depot.events.emit(.vehicleEnded(job.vehicle, verdict)) {
             (events) async throws(JournalError) in
-            try await journal.record(ended, durably: true, holding: hold, with: events)
+            try await journal.record(
+                ended,
+                durably: true,
+                with: VerdictBaggage(holding: hold, events: events)
+            )
         }
         progress.note(vehicle, verdict.outcome)
         return verdict

@@ -16,17 +16,21 @@ final class UpdateRun {
     private var saved: UpdateMemory
     private var meter: TransferMeter?
     private var hasIntended = false
+    /// Whether nothing is to be done on the vehicle after this update.
+    private let isLast: Bool
     private var told: UpdateState?
 
     init(
         _ update: UpdateJob,
         step: Int,
         isWaypoint: Bool,
+        isLast: Bool = false,
         of execution: Execution,
         from sighting: ModuleSighting?
     ) {
         self.update = update
         self.step = step
+        self.isLast = isLast
         self.execution = execution
         self.sighting = sighting
         let memory = UpdateMemory(
@@ -171,11 +175,14 @@ extension UpdateRun: UpdateEnvironment {
     // MARK: Notes
 
     func keep(_ session: UpdateSession) async throws(Halt) {
+        var act: IntendedAct?
         if session.memory.stage != .none, !hasIntended {
             hasIntended = true
-            try await execution.intend(update, step: step, session.memory)
+            act = try await execution.intent(update, step: step, session.memory)
         }
-        do throws(JournalError) { try await write(session) } catch { throw .journal(error) }
+        do throws(JournalError) {
+            try await write(session, intending: act)
+        } catch { throw .journal(error) }
     }
 
     func progressed(
@@ -185,7 +192,7 @@ extension UpdateRun: UpdateEnvironment {
         guard let progress = meter?.progress(heard, at: time.now) else { return }
         execution.record.acknowledged = progress.acknowledged
         depot.events.emit(.progress(execution.vehicle, progress))
-        try await keep(session)
+        if meter?.isDueInJournal(at: time.now) == true { try await keep(session) }
     }
 
     func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt) {
@@ -227,16 +234,13 @@ extension UpdateRun: UpdateEnvironment {
             try await execution.note(
                 state,
                 durably: mustLast,
+                intending: act,
                 detail: session.state.detail,
                 deadline: dueNext(in: session)
             )
-        } else if hasMoved {
+        } else if hasMoved || act != nil {
             execution.record.updated = time.wallTime
-            try await depot.journal.record(
-                execution.record,
-                durably: mustLast,
-                debt: execution.debt
-            )
+            try await execution.save(durably: mustLast, intending: act)
         }
     }
 
@@ -266,7 +270,7 @@ extension UpdateRun: UpdateEnvironment {
         execution.record.part = 0
         execution.record.inBootloader = false
         guard let debt = execution.debt, debt.image == update.digest else { return }
-        try await execution.pay(debt, as: words)
+        try await execution.pay(debt, as: words, isLast: isLast)
     }
 }
 

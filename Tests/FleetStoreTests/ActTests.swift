@@ -283,12 +283,15 @@ struct ActTests {
             #expect(owed.map(\.action) == ["command lock"])
             // Paid here, it is not owed there.
             let own = try await south.execution(try vehicle(), try serial())
-            try await south.journal.pay(
-                taken,
-                outcome: "confirmed",
-                recording: own,
-                at: now,
-                telling: south.rights.word(of: .paid(taken), on: try serial())
+            try await south.journal.record(
+                own,
+                durably: true,
+                paying: Payment(
+                    of: taken,
+                    as: "confirmed",
+                    at: now,
+                    telling: south.rights.word(of: .paid(taken), on: try serial())
+                )
             )
             let done = try #require(owed.first)
             try await south.journal.drop(
@@ -402,14 +405,16 @@ struct ActTests {
                 try await member.journal.record(
                     record,
                     durably: true,
-                    telling: member.rights.word(
-                        of: .ended(
-                            try vehicle(),
-                            verdict,
-                            touched: true,
-                            release: try digest(7)
-                        ),
-                        on: try serial()
+                    with: VerdictBaggage(
+                        telling: member.rights.word(
+                            of: .ended(
+                                try vehicle(),
+                                verdict,
+                                touched: true,
+                                release: try digest(7)
+                            ),
+                            on: try serial()
+                        )
                     )
                 )
                 try await member.rights.release(lease, with: verdict)

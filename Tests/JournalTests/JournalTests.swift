@@ -203,6 +203,70 @@ import Workbench
         }
     }
 
+    @Test func `a verdict of the same run is kept while the execution goes on`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            var record = try await recorded(journal, "bus", run: run)
+            (record.state, record.attempt) = (.seeking, 1)
+            try await journal.record(record, durably: false)
+            var ended = record
+            ended.state = .ended
+            ended.end = .init(.succeeded, message: "runs 4.12.0", at: at(2))
+            try await journal.record(ended, durably: true)
+            record.state = .connecting
+            try await journal.record(record, durably: false)
+            #expect(try await journal.execution(record.number) == record)
+            let standing = try JournalReader(directory: scratch.path).read {
+                view throws(JournalError) in
+                try view.standing(try view.executions(rollout: "r"))
+            }
+            #expect(standing == [ended])
+        }
+    }
+
+    @Test func `an intent and the record of its act are written together`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            var record = try await recorded(journal, "bus", run: run)
+            let debt = Debt(
+                serial: record.serial,
+                image: try #require(plan),
+                name: "city",
+                version: nil,
+                target: "secondary",
+                total: 9,
+                stage: "preparing",
+                of: record,
+                begun: at(1)
+            )
+            let act = IntendedAct(
+                try intent("bus", step: 0, effect: .transfer, execution: record.number),
+                opening: debt
+            )
+            record.state = .starting
+            let unknown = ExecutionRecord(
+                number: 99,
+                rollout: record.rollout,
+                vehicle: record.vehicle,
+                serial: record.serial,
+                run: run,
+                started: at(1)
+            )
+            await #expect(throws: JournalError.self) {
+                try await journal.record(unknown, durably: false, intending: act, debt: debt)
+            }
+            #expect(try await journal.intents(of: record.number).isEmpty)
+            #expect(try await journal.debt(of: record.serial) == nil)
+            try await journal.record(record, durably: false, intending: act)
+            #expect(try await journal.intents(of: record.number).map(\.intent) == [act.intent])
+            #expect(try await journal.debt(of: record.serial) == debt)
+            record.acted = true
+            #expect(try await journal.execution(record.number) == record)
+        }
+    }
+
     @Test func `executions are sorted by vehicle`() async throws {
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
