@@ -28,6 +28,8 @@ package enum Hex {
         return bytes
     }
 
+    package static func isDigit(_ character: UInt8) -> Bool { value(character) != nil }
+
     private static func value(_ character: UInt8) -> UInt8? {
         switch character {
         case 0x30...0x39: character - 0x30

@@ -16,7 +16,10 @@ package struct EventLine: Printer {
     }
 
     /// The line of `event`, with a line feed at its end.
-    package mutating func line(_ event: Event) -> String {
+    package mutating func line(_ event: Event) -> String { document(event) + "\n" }
+
+    /// The JSON object of `event`, without a line feed.
+    package mutating func document(_ event: Event) -> String {
         switch event.body {
         case .runStarted(let start): rollout = start.rollout
         case .runEnded(let end): rollout = end.rollout
@@ -33,7 +36,7 @@ package struct EventLine: Printer {
             "vehicle": event.body.vehicle.map { .string($0.text) },
         ])
         let members = (head.members ?? []) + (event.body.details.members ?? [])
-        return JSONValue.object(members).text + "\n"
+        return JSONValue.object(members).text
     }
 }
 

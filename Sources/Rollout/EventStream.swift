@@ -85,7 +85,7 @@ package final class EventStream: Sendable {
         state.count += 1
         let event = Event(number: state.count, time: time.wallTime, body: body)
         guard event.body.isKept else { return event }
-        let json = state.line.line(event)
+        let json = state.line.document(event)
         state.unsaved.append(
             EventRecord(
                 run: run,
@@ -93,7 +93,7 @@ package final class EventStream: Sendable {
                 time: event.time,
                 kind: event.body.kind,
                 vehicle: event.body.vehicle,
-                json: String(json.dropLast())
+                json: json
             )
         )
         return event
@@ -112,6 +112,7 @@ package final class EventStream: Sendable {
             defer { state.unsaved = [] }
             return state.unsaved
         }
+        guard !records.isEmpty else { return }
         try await journal.append(records)
     }
 }

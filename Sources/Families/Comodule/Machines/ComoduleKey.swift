@@ -27,8 +27,7 @@ package struct ComoduleKey: Equatable, Sendable, CustomStringConvertible {
         let back = text.reversed().prefix(while: space).count
         let digits = text.dropFirst(front).dropLast(back)
         guard !digits.isEmpty else { throw .empty }
-        let isDigit: (UInt8) -> Bool = { Hex.bytes("0" + String(UnicodeScalar($0))) != nil }
-        if let index = digits.firstIndex(where: { !isDigit($0) }) {
+        if let index = digits.firstIndex(where: { !Hex.isDigit($0) }) {
             throw .notHex(position: index - digits.startIndex + 1)
         }
         guard digits.count <= 2 * length else { throw .tooLong(digits: digits.count) }
