@@ -200,7 +200,10 @@ extension UpdateRun: UpdateEnvironment {
     }
 
     /// Writes down what must outlive the process, before it is acted upon.
-    private func write(_ session: UpdateSession) async throws(JournalError) {
+    private func write(
+        _ session: UpdateSession,
+        intending act: IntendedAct?
+    ) async throws(JournalError) {
         let memory = session.memory
         let mustLast =
             memory.stage != saved.stage || memory.settleDeadline != saved.settleDeadline
