@@ -22,7 +22,8 @@ extension ExecutionRecord {
         "settle_deadline", "in_bootloader", "bootloader_place", "stage", "part", "target_seen",
         "version_before", "version_after", "updated", "next_label", "next_time", "linked",
     ]
-    /// The columns that change with a verdict, or when another run or beginning takes the execution over.
+    /// The columns that change with a verdict, or when another run or beginning takes the execution
+    /// over.
     private static let standing = ["outcome", "failure", "message", "ended", "run", "beginning"]
 
     private static func update(_ fields: [String], where condition: String) -> String {
@@ -30,10 +31,12 @@ extension ExecutionRecord {
             + ", acted = max(acted, ?) WHERE number = ?" + condition
     }
 
-    /// Overwrites everything but the identity; what others set meanwhile stays.
+    /// Overwrites all columns that can change, except that it never clears `acted`.
+    /// meantime stays.
     static let update = update(moving + standing, where: "")
 
-    /// Overwrites only what changes during the work: that touches no index, no other table and no trigger.
+    /// Overwrites only the columns that change during the work: this touches no index, no other
+    /// table and no trigger.
     ///
     /// It finds no row when there is a verdict, or when the row belongs to another run.
     static let advance = update(

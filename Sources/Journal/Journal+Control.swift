@@ -1,13 +1,13 @@
 package import Domain
 
-// What a rollout as a whole is about: its state, what people want of it, what is left alone.
+// A rollout as a whole: its state, people's requests to it, and vehicles that must be left alone.
 
 extension Journal {
     package func rollout(_ name: String) throws(JournalError) -> RolloutRecord? {
         try view().rollout(name)
     }
 
-    /// Keeps what a run found; a hold that somebody has set meanwhile stays.
+    /// Stores the state that a run found; a hold that was set in the meantime stays.
     package func save(_ rollout: RolloutRecord) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -30,9 +30,9 @@ extension Journal {
         ).run(rollout.values)
     }
 
-    /// Leaves a request for the run under way, or for the next one; on disk when this returns.
+    /// Stores a request for the active run, or for the next one; it is on disk when this returns.
     ///
-    /// As all that people say, it is written without the state directory's lock.
+    /// Like all requests of people, it is written without the state directory's lock.
     package func leave(_ request: ControlRequest) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -49,12 +49,12 @@ extension Journal {
         ).run(request.values)
     }
 
-    /// Requests that nobody has taken up yet, oldest first.
+    /// Requests that no run has answered yet, oldest first.
     package func openRequests(for rollout: String) throws(JournalError) -> [OpenRequest] {
         try view().openRequests(for: rollout)
     }
 
-    /// Says what became of a request; it is not seen again.
+    /// Stores the answer to a request, which is then no longer open.
     package func answer(
         _ request: OpenRequest,
         _ answer: String,
@@ -67,7 +67,7 @@ extension Journal {
         }
     }
 
-    /// Leaves a vehicle or the depot alone from now on; replaces what was said before.
+    /// Inhibits a vehicle or the depot from now on; replaces an earlier inhibit.
     package func inhibit(
         _ inhibit: Inhibit,
         saying: Saying? = nil
@@ -81,7 +81,7 @@ extension Journal {
         }
     }
 
-    /// True when there was something to lift.
+    /// Lifts an inhibit; true when there was one.
     @discardableResult
     package func uninhibit(
         _ vehicle: VehicleID?,
@@ -97,12 +97,12 @@ extension Journal {
         }
     }
 
-    /// What holds at a time, sorted by vehicle, the depot first.
+    /// The inhibits in force at a time, sorted by vehicle, the depot's first.
     package func inhibits(at time: WallTime) throws(JournalError) -> [Inhibit] {
         try view().inhibits(at: time)
     }
 
-    /// Counts one more failure of a vehicle on a release, and returns how many there are.
+    /// Counts one more failure of a vehicle on a release, and returns the count.
     package func countFailure(
         _ vehicle: VehicleID,
         release: SHA256Digest,
@@ -132,7 +132,7 @@ extension Journal {
         try view().failures(atLeast: count)
     }
 
-    /// Forgets failures of a vehicle, or of all; returns how many vehicles had some.
+    /// Deletes failures of a vehicle, or of all; returns how many counts there were.
     package func clearFailures(
         of vehicle: VehicleID?,
         saying: Saying? = nil
@@ -147,7 +147,7 @@ extension Journal {
         }
     }
 
-    /// Keeps the newest measure of each vehicle.
+    /// Stores a measure; only the newest of each vehicle is kept.
     static func note(_ measure: Measure, in database: JournalDatabase) throws(JournalError) {
         try database.statement(
             "INSERT OR REPLACE INTO measures (\(Measure.columns)) VALUES (?, ?, ?, ?, ?)"

@@ -1,6 +1,6 @@
 package import Domain
 
-// What is owed to modules and vehicles, over runs and rollouts: debts, doubts, owed steps.
+// Debts of modules, and doubts and owed steps of vehicles, over runs and rollouts.
 
 extension Journal {
     package func debt(of serial: Serial) throws(JournalError) -> Debt? {
@@ -34,7 +34,8 @@ extension Journal {
         try view().doubts(of: vehicle)
     }
 
-    /// A person has looked: what was in doubt on the vehicle was carried out, or it was not.
+    /// Settles the doubts about a vehicle after a person has looked: the steps were carried out, or
+    /// not.
     ///
     /// Returns how many doubts there were.
     package func answerDoubts(
@@ -70,7 +71,7 @@ extension Journal {
         try view().owed(by: vehicle)
     }
 
-    /// The step was done, or is not to be done any more.
+    /// Removes an owed step, which was done or is no longer needed.
     package func drop(
         _ owed: OwedStep,
         telling word: FleetWord? = nil

@@ -1,12 +1,13 @@
 package import Domain
 
-/// A rollout that is begun, or vehicles of it that are worked on outside a beginning.
+/// The beginning of a rollout, or vehicles of it that are worked on outside a beginning.
 package struct Beginning: Sendable {
-    /// What is kept of the rollout from now on; nil where vehicles of it are left out.
+    /// The rollout's record from now on; nil when vehicles of the rollout are left out.
     package var rollout: RolloutRecord?
-    /// Executions without a number, which are given one.
+    /// Executions without a number, which get one.
     package var fresh: [ExecutionRecord]
-    /// Executions that a run with `--limit` made by the same plan, by number: they are part of it.
+    /// The numbers of executions that a run with `--limit` made with the same plan: they become
+    /// part of it.
     package var taken: [Int] = []
 
     package init(
@@ -20,12 +21,12 @@ package struct Beginning: Sendable {
     }
 }
 
-// What is done on vehicles: executions, and intents of what changes them.
+// Work on vehicles: executions, and intents of steps that change something.
 
 extension Journal {
     /// Gives each execution its number, all in one transaction, and returns them with it.
     ///
-    /// A rollout that is begun again is not aborted any more.
+    /// A rollout that is begun again is no longer aborted.
     package func begin(_ beginning: Beginning) throws(JournalError) -> [ExecutionRecord] {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
@@ -55,11 +56,11 @@ extension Journal {
         }
     }
 
-    /// Writes the whole record; `durably` where losing it to a power cut would do harm.
+    /// Writes the whole record; `durably` if losing it to a power cut would do harm.
     ///
-    /// What goes with it, events and how far the module's debt is, is written too, or neither is.
-    /// An act that is about to begin is intended in the same transaction, and a payment is made in it; with
-    /// either, the transaction is durable.
+    /// The events, the module's debt and the other parts of the verdict are written in the same
+    /// transaction. An act that is about to begin is intended in it, and a payment is made in it;
+    /// with either, the transaction is durable.
     package func record(
         _ execution: ExecutionRecord,
         durably: Bool,
@@ -115,7 +116,7 @@ extension Journal {
         try view().execution(rollout: rollout, vehicle: vehicle)
     }
 
-    /// The last of each vehicle, of one plan or of any, sorted by vehicle.
+    /// The last execution of each vehicle, of one plan or of any, sorted by vehicle.
     package func executions(
         rollout: String,
         plan: SHA256Digest? = nil
@@ -127,10 +128,10 @@ extension Journal {
 // MARK: Intents
 
 extension Journal {
-    /// Returns once the intent is on disk, and not before.
+    /// Writes an intent; returns only when it is on disk.
     ///
-    /// With it begins the module's debt, if it is a transfer, and what the execution owes, if it
-    /// is its first act. The execution must have been recorded.
+    /// The same transaction opens the module's debt, if it is a transfer, and the execution's owed
+    /// steps, if it is its first act. The execution must have been recorded.
     package func intend(
         _ intent: Intent,
         opening debt: Debt? = nil,
@@ -159,7 +160,7 @@ extension Journal {
             try database.statement("UPDATE executions SET acted = 1 WHERE number = ?")
                 .run([Value(intent.execution)])
             try dropVerdict(of: intent.execution, in: database)
-            // Somebody has no verdict any more: a rollout that was finished is not.
+            // A vehicle no longer has a verdict: a rollout that was finished is running again.
             try database.statement(
                 """
                 UPDATE rollouts SET state = 'running' WHERE state = 'finished' AND EXISTS (
@@ -192,9 +193,9 @@ extension Journal {
         return id
     }
 
-    /// Returns once the outcome is on disk; an intent is settled once.
+    /// Settles an intent, once; returns only when the outcome is on disk.
     ///
-    /// A step of `always` that is done is owed no more.
+    /// A step of `always` that is done is no longer owed.
     package func settle(
         _ id: IntentID,
         outcome: String,
@@ -246,7 +247,7 @@ extension JournalView {
         ).first
     }
 
-    /// The last one of the vehicle.
+    /// The last execution of the vehicle.
     package func execution(
         rollout: String,
         vehicle: VehicleID
@@ -261,7 +262,8 @@ extension JournalView {
         ).first
     }
 
-    /// The last of each vehicle, but for those of beginnings that are over; sorted by vehicle.
+    /// The last execution of each vehicle, except those of beginnings that are over; sorted by
+    /// vehicle.
     package func executions(
         rollout: String,
         plan: SHA256Digest? = nil
@@ -305,8 +307,7 @@ extension JournalView {
         try intents("WHERE execution = ?1", [Value(execution)])
     }
 
-    /// Commands of which nobody knows whether they were carried out, oldest first: of any rollout,
-    /// on one vehicle or on all.
+    /// Commands with an unknown result, oldest first: of any rollout, on one vehicle or on all.
     package func doubts(of vehicle: VehicleID?) throws(JournalError) -> [IntentRecord] {
         try intents(
             vehicle == nil ? "WHERE " + Self.doubtful : Self.doubtfulOfOne,

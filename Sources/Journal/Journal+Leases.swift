@@ -3,7 +3,7 @@ package import Domain
 /// The right to touch one module, as this machine's journal grants it.
 package struct LeaseRecord: Sendable, Equatable {
     package let serial: Serial
-    /// Counts the grants of this module's right, and never goes back.
+    /// Counts the grants of this module's right, and never decreases.
     package let epoch: Int
     package let run: Int
     package let vehicle: VehicleID
@@ -16,21 +16,22 @@ package struct LeaseRecord: Sendable, Equatable {
     }
 }
 
-/// The answer to asking for the right to a module.
+/// The answer to a request for the right to a module.
 package enum LeaseAnswer: Sendable, Equatable {
     case granted(LeaseRecord)
     /// Another vehicle's execution of this run has it.
     case held
-    /// The rollout is paused or aborted: nothing is begun.
+    /// The rollout is paused or aborted: nothing may be begun.
     case stopped(Hold)
-    /// The vehicle is to be left alone.
+    /// The vehicle must be left alone.
     case inhibited(Inhibit)
 }
 
 extension Journal {
-    /// As below, and refuses while the vehicle is inhibited, or the rollout is held.
+    /// Claims the right like the next function, and refuses while the vehicle is inhibited or the
+    /// rollout is held.
     ///
-    /// What is owed may be `paying` under a hold. It is decided in the transaction that grants.
+    /// Debts may be paid under a hold (`paying`). The transaction that grants also decides.
     package func claim(
         _ serial: Serial,
         for vehicle: VehicleID,
@@ -51,11 +52,13 @@ extension Journal {
         }
     }
 
-    /// Grants the right when nobody of this run has it; what an earlier run held is free, for
-    /// that run's process is gone: there is one writer at a time.
+    /// Grants the right when no other vehicle of this run has it.
     ///
-    /// Asked again by its holder it answers the same; nil while another vehicle's execution
-    /// holds it.
+    /// A right that an earlier run held is free, because that run's process is gone: there is only
+    /// one writer at a time.
+    ///
+    /// A holder that asks again gets the same answer; nil while another vehicle's execution has the
+    /// right.
     package func claim(
         _ serial: Serial,
         for vehicle: VehicleID,
@@ -97,7 +100,7 @@ extension Journal {
         return LeaseRecord(serial: serial, epoch: epoch + 1, run: run, vehicle: vehicle)
     }
 
-    /// Gives the right back; harmless when it is not held any more.
+    /// Gives the right back; does nothing when it is no longer held.
     package func release(_ lease: LeaseRecord) throws(JournalError) {
         let database = try opened()
         try database.transaction(.relaxed) { () throws(JournalError) in

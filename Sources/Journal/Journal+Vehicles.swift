@@ -1,41 +1,41 @@
 package import Domain
 
-/// What `clear` came to.
+/// The result of `clear`.
 package struct Cleared: Sendable, Equatable {
     package var debts: [Debt] = []
-    /// What was in doubt on them counts as done.
+    /// Vehicles whose doubts now count as done.
     package var answered: [VehicleID] = []
-    /// They were not named in full, so nobody has answered for them.
+    /// Vehicles that were not named in full, so that their doubts were not answered.
     package var stillInDoubt: [VehicleID] = []
     package var owed: [OwedStep] = []
     package var failures = 0
-    /// A run is at work on this vehicle: nothing was changed.
+    /// A vehicle that a run is working on: nothing was changed.
     package var atWork: VehicleID?
 
     package init() {}
 }
 
-/// What `retry` came to, by vehicle.
+/// The result of `retry`, by vehicle.
 package struct Rearmed: Sendable, Equatable {
     package var vehicles: [VehicleID] = []
-    /// What was in doubt on them was not carried out.
+    /// Vehicles whose doubts now count as not carried out.
     package var answered: [VehicleID] = []
-    /// Those that were named and may not be taken again, with why.
+    /// Named vehicles that may not be tried again, with the reasons.
     package var refused: [VehicleID: String] = [:]
 
     package init() {}
 }
 
-/// An intent, or why it was not written.
+/// An intent, or the reason why it was not written.
 package enum IntentAnswer: Sendable {
     case intended(IntentID)
     case inhibited(Inhibit)
 }
 
-// What people say of vehicles.
+// People's commands about vehicles.
 
 extension Journal {
-    /// What leaves the vehicle alone at a time, if anything does.
+    /// The inhibit that applies to the vehicle at a time; nil when none does.
     package func inhibition(
         of vehicle: VehicleID,
         at time: WallTime
@@ -43,7 +43,8 @@ extension Journal {
         try view().inhibition(of: vehicle, at: time)
     }
 
-    /// As `intend`, unless the vehicle is to be left alone: decided in the same transaction.
+    /// Writes an intent like `intend`, unless the vehicle is inhibited: decided in the same
+    /// transaction.
     package func intendUnlessInhibited(
         _ intent: Intent,
         opening debt: Debt? = nil,
@@ -61,12 +62,12 @@ extension Journal {
         }
     }
 
-    /// Takes the verdicts of failed, unreachable and deferred vehicles away: those named, and those
-    /// among `chosen` that may be taken again without being named.
+    /// Removes the verdicts of failed, unreachable and deferred vehicles: those named, and those
+    /// among `chosen` that may be tried again without being named.
     ///
-    /// What they have carried out stays done. For one that is named it is also said that what is in
-    /// doubt was not carried out. Where one of those that are named may not be taken again, nothing
-    /// is changed. A run under way is told in the same transaction.
+    /// Steps that they have carried out stay done. The doubts about a named vehicle are settled as
+    /// not carried out. When one of the named vehicles may not be tried again, nothing is changed.
+    /// An active run is informed in the same transaction.
     package func retry(
         _ rollout: String,
         _ named: [VehicleID],
@@ -152,10 +153,10 @@ extension Journal {
         }
     }
 
-    /// A person has looked at the vehicles: nothing is owed to them, and nothing is in doubt on
-    /// those that were named in full.
+    /// Clears vehicles after a person has looked: nothing is owed to them, and nothing is in doubt
+    /// on those that were named in full.
     ///
-    /// Nothing is changed when a run is at work on one that has a debt or a doubt.
+    /// Nothing is changed when a run is working on one that has a debt or a doubt.
     package func clear(
         _ vehicles: [VehicleID],
         named: Set<VehicleID>,
@@ -240,7 +241,7 @@ extension Journal {
 }
 
 extension JournalView {
-    /// What is said of the vehicle comes before what is said of the depot.
+    /// The inhibit that applies to the vehicle; the vehicle's own one comes before the depot's.
     package func inhibition(
         of vehicle: VehicleID,
         at time: WallTime

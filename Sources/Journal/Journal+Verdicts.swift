@@ -1,8 +1,8 @@
 import Domain
 
-/// What is written in the transaction of a verdict.
+/// The parts of a verdict that are written in its transaction.
 package struct VerdictBaggage: Sendable {
-    /// The hold of a gate that the verdict trips; one that was set before stays.
+    /// The hold of the gate that the verdict trips; one that was set before stays.
     package var hold: Hold?
     package var events: [EventRecord]
     package var word: FleetWord?
@@ -25,10 +25,10 @@ package struct VerdictBaggage: Sendable {
     }
 }
 
-// The last verdict of an execution that is looked at once more.
+// The last verdict of an execution whose vehicle is checked once more.
 
 extension Journal {
-    /// Puts a verdict aside that the record to be written has not got any more.
+    /// Keeps the verdict that the new record of the execution no longer has.
     static func keepVerdict(of execution: Int, in database: JournalDatabase) throws(JournalError) {
         try database.statement(
             """
@@ -38,14 +38,14 @@ extension Journal {
         ).run([Value(execution)])
     }
 
-    /// There is another one, or what the vehicle is has changed since.
+    /// Deletes a kept verdict: there is a new one, or the vehicle has been changed since.
     static func dropVerdict(of execution: Int, in database: JournalDatabase) throws(JournalError) {
         try database.statement("DELETE FROM verdicts WHERE execution = ?").run([Value(execution)])
     }
 
-    /// Gives executions back the verdicts that they had before they were looked at once more.
+    /// Restores the verdicts that executions had before their vehicles were checked once more.
     ///
-    /// Only for a run that has ended: nobody is at work on them then.
+    /// Only after a run has ended: nothing works on them then.
     package func giveVerdictsBack() throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -71,7 +71,7 @@ extension Journal {
     }
 }
 
-/// A verdict that was put aside, as the table has it.
+/// The columns of a kept verdict.
 private enum VerdictRow {
     static let columns = "execution, " + facts
     static let source = "number, " + facts
@@ -82,7 +82,7 @@ private enum VerdictRow {
 }
 
 extension JournalView {
-    /// The executions with the verdicts that they had before they were looked at once more.
+    /// The executions with the verdicts that they had before their vehicles were checked once more.
     package func standing(
         _ records: [ExecutionRecord]
     ) throws(JournalError) -> [ExecutionRecord] {
@@ -103,7 +103,8 @@ extension JournalView {
             [],
             { row throws(JournalError) in try ExecutionRecord(row: row) }
         )
-        // Mostly nobody is looked at once more; then it is the same list, and takes no memory.
+        // Usually no vehicle is checked once more; then the same list is returned, without extra
+        // memory.
         guard !found.isEmpty else { return records }
         for record in found { kept[record.number] = record }
         return records.map { kept[$0.number] ?? $0 }

@@ -4,32 +4,35 @@ import CSQLite
 final class JournalDatabase {
     /// How a connection is opened.
     enum Mode {
-        /// Reads and writes, and makes the file.
+        /// Reads and writes, and creates the file.
         case write
         /// Reads what another process may be writing.
         case read
-        /// Reads a file that nobody has open, without a lock and without making files beside it.
+        /// Reads a file that no process has open, without a lock and without creating files beside
+        /// it.
         case frozen
     }
 
     /// Whether a transaction is on disk when it returns.
     enum Durability: String {
-        /// It is: SQLite syncs the log, and with it everything that came before.
+        /// It is: SQLite syncs the log, and so everything before.
         case durable = "FULL"
-        /// Survives the end of this process, and a power cut only once something durable follows.
+        /// It survives the end of this process; a power cut only once a durable transaction
+        /// follows.
         case relaxed = "NORMAL"
     }
 
-    /// Only `Statement` and errors use it.
+    /// Used only by `SQLStatement` and errors.
     let handle: OpaquePointer
     private var durability: Durability?
-    /// Of a simulated power cut: how many transactions are still written; nil for all.
+    /// For a simulated power cut: how many more transactions are written; nil for all.
     var transactionsLeft: Int?
-    /// Of a simulated disk that is full once: how many transactions are written before that.
+    /// For a simulated disk that is full once: how many transactions are written before that.
     var transactionsBeforeRefusal: Int?
-    /// What a simulated power cut leaves: everything up to the last durable transaction.
+    /// The state after a simulated power cut: everything up to the last durable transaction.
     var disk: JournalDatabase?
-    /// Statements that were used before, by their text: to prepare one costs more than to run it.
+    /// Prepared statements by their text, for further use: to prepare one costs more than to run
+    /// it.
     private var kept: [String: PreparedStatement] = [:]
     private static let mostKept = 64
 
@@ -45,7 +48,7 @@ final class JournalDatabase {
         let name = mode == .frozen ? Self.address(of: path) + "?immutable=1" : path
         let code = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let handle else {
-            // A handle comes back even from a failure, and holds the reason.
+            // Even a failed call returns a handle, which has the reason.
             defer { sqlite3_close_v2(handle) }
             throw JournalError("open", handle: handle)
         }
@@ -60,7 +63,7 @@ final class JournalDatabase {
         sqlite3_close_v2(handle)
     }
 
-    /// A statement for one user at a time: the kept one, or a new one while that is lent.
+    /// Returns a statement for one user: the kept one, or a new one while that is in use.
     func lend(_ sql: String) throws(JournalError) -> PreparedStatement {
         let known = kept[sql]
         if let known, !known.isLent {
@@ -82,7 +85,7 @@ final class JournalDatabase {
         try SQLStatement(sql, in: self)
     }
 
-    /// All or nothing: what `body` throws takes back what it did.
+    /// Runs `body` in a transaction, which is rolled back when `body` throws.
     func transaction<R>(
         _ durability: Durability,
         _ body: () throws(JournalError) -> R
@@ -110,13 +113,13 @@ final class JournalDatabase {
             if let disk, durability == .durable { try disk.copy(self) }
             return result
         } catch {
-            // SQLite has rolled back by itself after some errors, a full disk among them.
+            // SQLite rolls back automatically after some errors, such as a full disk.
             if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
             throw error
         }
     }
 
-    /// All statements in `body` see the journal as it is at the first of them.
+    /// All statements in `body` see the journal at the time of the first of them.
     func snapshot<R>(_ body: () throws(JournalError) -> R) throws(JournalError) -> R {
         try execute("BEGIN")
         defer { try? execute("ROLLBACK") }
@@ -136,7 +139,7 @@ final class JournalDatabase {
     var lastInsertedRow: Int64 { sqlite3_last_insert_rowid(handle) }
     var changedRows: Int { Int(sqlite3_changes(handle)) }
 
-    /// Takes over all that another connection sees.
+    /// Replaces the content with everything that the other connection sees.
     func copy(_ other: JournalDatabase) throws(JournalError) {
         let backup = sqlite3_backup_init(handle, "main", other.handle, "main")
         guard sqlite3_backup_step(backup, -1) == SQLITE_DONE,
@@ -144,7 +147,7 @@ final class JournalDatabase {
         else { throw JournalError("copy", handle: handle) }
     }
 
-    /// A path as a `file:` address, in which `?`, `#` and `%` mean something else.
+    /// A path as a `file:` address, in which `?`, `#` and `%` have other meanings.
     private static func address(of path: String) -> String {
         var address = "file:"
         for character in path {

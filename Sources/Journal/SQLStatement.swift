@@ -1,6 +1,6 @@
 import CSQLite
 
-/// What a parameter of a statement is set to.
+/// The value of a parameter of a statement.
 enum Value {
     case null
     case integer(Int64)
@@ -13,7 +13,7 @@ enum Value {
 /// A statement that SQLite has prepared.
 final class PreparedStatement {
     fileprivate let pointer: OpaquePointer
-    /// Whether a `SQLStatement` uses it at present.
+    /// Whether a `SQLStatement` uses it now.
     var isLent = true
 
     init(_ sql: String, in database: JournalDatabase) throws(JournalError) {
@@ -29,7 +29,7 @@ final class PreparedStatement {
     deinit { sqlite3_finalize(pointer) }
 }
 
-/// One prepared statement, given back with its value.
+/// One prepared statement, which returns to its connection when the value is destroyed.
 struct SQLStatement: ~Copyable {
     private let prepared: PreparedStatement
     private let database: JournalDatabase
@@ -39,7 +39,7 @@ struct SQLStatement: ~Copyable {
         prepared = try database.lend(sql)
     }
 
-    /// Gives the statement back without any row or value of this use.
+    /// Gives the statement back, without any row or value of this use.
     deinit {
         sqlite3_reset(pointer)
         sqlite3_clear_bindings(pointer)
@@ -48,7 +48,7 @@ struct SQLStatement: ~Copyable {
 
     private var pointer: OpaquePointer { prepared.pointer }
 
-    /// Runs it to its end, once, and ignores rows.
+    /// Runs it once to its end, and ignores rows.
     borrowing func run(_ values: [Value] = []) throws(JournalError) {
         try bind(values)
         while try step() {}
@@ -91,7 +91,7 @@ struct SQLStatement: ~Copyable {
         return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
-    /// The column as a value that text may fail to spell: then the journal is damaged.
+    /// Parses the column's text; when it cannot be parsed, the journal is damaged.
     borrowing func value<V>(
         _ column: Int32,
         _ read: (String) -> V?
@@ -104,7 +104,7 @@ struct SQLStatement: ~Copyable {
         return value
     }
 
-    /// The same for a column that may be empty.
+    /// The same for a column that may be null.
     borrowing func optional<V>(
         _ column: Int32,
         _ read: (String) -> V?
