@@ -3,40 +3,42 @@ package import Journal
 package import Radio
 import Reports
 
-/// What an execution needs from around it.
+/// The resources that an execution shares with the others of its run.
 package struct Depot: Sendable {
     package let rollout: String
     package let run: Int
-    /// The adapter: an execution asks for it and gives it back.
+    /// The adapter: an execution takes it and gives it back.
     package private(set) var air: any Airtime
     package let time: any Timekeeper
     package let journal: Journal
     package let events: EventStream
     package private(set) var stop: StopSignal
     package let rules: RolloutRules
-    /// How long what people have said in the journal may go unheard, and what has happened unwritten.
+    /// The longest time until people's requests in the journal are read and new events are written.
     let askPause: Duration
-    /// What a vehicle may use of adapters' time.
+    /// How much time of adapters a vehicle may use.
     package private(set) var airtime: Duration?
-    /// Who says that a module may be touched: the journal, unless somebody else is named.
+    /// Decides who may touch a module: the journal, unless another coordinator is given.
     package let coordinator: any Coordinator
-    /// An adapter, by its name, in the role that GO devices come to; nil when it has none.
+    /// An adapter, by its name, in the role to which GO devices connect; nil when it does not have
+    /// this role.
     package let peripherals: @Sendable (String) -> (any Peripheral)?
-    /// The image that another rollout began to send, if it can be had; else nil.
+    /// The image that another rollout began to send; nil when it is not available.
     package let image: @Sendable (Debt) async -> UpdateJob?
-    /// A step that another execution owes the vehicle, by the words of a manifest.
+    /// A step that another execution owes the vehicle, from its text in a manifest.
     package let step: @Sendable (VehicleID, String) -> JobStep?
-    /// The hold that the verdict of this execution brings, when it trips the gate.
+    /// The hold that the verdict of this execution sets when it trips the gate.
     private(set) var gate: @Sendable (Outcome, FailureClass?, _ touched: Bool) -> Hold? = {
         _,
         _,
         _ in nil
     }
-    /// How long the execution with this verdict took the adapter; nil when it is no measure of an update.
+    /// How long the execution with this verdict used the adapter; nil when this is no measure of an
+    /// update.
     private(set) var measure: @Sendable (Verdict) -> Measure? = { _ in nil }
-    /// What the operator's program says of a vehicle with its new image.
+    /// The verdict of the operator's program on a vehicle with its new image.
     package let judge: @Sendable (Judgement) async -> Judgement.Verdict
-    /// Numbers that nobody can foresee.
+    /// Unpredictable random numbers.
     package let chance: @Sendable () -> UInt64
 
     package init(
@@ -79,7 +81,7 @@ package struct Depot: Sendable {
         self.chance = chance
     }
 
-    /// Of an execution whose right can end, with a fence around it.
+    /// The adapter; with a fence when the right of the execution can end.
     package var central: any Central {
         guard let fence = stop.fence else { return air.central }
         return FencedCentral(central: air.central, fence: fence)
@@ -91,8 +93,8 @@ package struct Depot: Sendable {
         return peripheral.map { FencedPeripheral(peripheral: $0, fence: fence) }
     }
 
-    /// The same for one execution, with its own turns, its own signal to stop, what its verdict does
-    /// to the gate, and what is measured by it.
+    /// The same for one execution, with its own turns, stop signal, effect of its verdict on the
+    /// gate, and measure.
     func with(
         air: any Airtime,
         stop: StopSignal,

@@ -3,18 +3,18 @@ package import Journal
 package import Reports
 import Synchronization
 
-/// The one stream of events of a run: numbers them, stamps them, hands them on in order.
+/// The only stream of events of a run: gives them numbers and times, and passes them on in order.
 package final class EventStream: Sendable {
     private struct State {
         var count = 0
         var line = EventLine()
-        /// What the journal has not got yet.
+        /// Events that are not in the journal yet.
         var unsaved: [EventRecord] = []
-        /// From the first event on that the journal must have before anybody is told.
+        /// Events from the first one on that must be in the journal before it is passed on.
         var waiting: [Event] = []
-        /// Their numbers.
+        /// The numbers of the events that must be in the journal first.
         var held: Set<Int> = []
-        /// What was awaited when it was said last.
+        /// The last outlook that was reported.
         var outlook: Outlook?
     }
 
@@ -26,7 +26,7 @@ package final class EventStream: Sendable {
 
     /// The sink is called on whatever thread emits, one event at a time.
     ///
-    /// `watcher` hears what the run awaits whenever that changes: it is for those who look on, and no
+    /// `watcher` is called when the run's outlook changes: this is for people who watch, and is no
     /// event.
     package init(
         run: Int,
@@ -55,8 +55,9 @@ package final class EventStream: Sendable {
         }
     }
 
-    /// The same for an event that nobody is told before it is written, so that no end of ours
-    /// loses it: `write` gets it with all that was not written before.
+    /// Emits an event only after it is written, so that no crash loses an event that was shown.
+    ///
+    /// `write` gets it together with all unwritten events.
     package func emit(
         _ body: Event.Body,
         after write: ([EventRecord]) async throws(JournalError) -> Void
@@ -99,14 +100,14 @@ package final class EventStream: Sendable {
         return event
     }
 
-    /// Those behind one that is held wait with it: the order is that of the numbers.
+    /// Events after a held one wait with it: they are passed on in the order of their numbers.
     private func handOn(_ state: inout State) {
         let count = state.waiting.firstIndex { state.held.contains($0.number) }
         for event in state.waiting.prefix(count ?? state.waiting.count) { sink(event) }
         state.waiting.removeFirst(count ?? state.waiting.count)
     }
 
-    /// Writes what has happened since the last time into the journal.
+    /// Writes the events since the last time into the journal.
     package func save(in journal: Journal) async throws(JournalError) {
         let records = state.withLock { state in
             defer { state.unsaved = [] }
@@ -118,7 +119,7 @@ package final class EventStream: Sendable {
 }
 
 extension Event.Body {
-    /// Progress is for those who watch: the journal keeps where it ended.
+    /// Progress is only for people who watch: the journal has the final count.
     fileprivate var isKept: Bool {
         switch self {
         case .progress: false

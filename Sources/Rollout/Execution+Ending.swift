@@ -3,9 +3,9 @@ import Journal
 import Modules
 import Reports
 
-/// How an execution ends: what is always done, and what the journal and the reports get.
+/// The end of an execution: the steps of `always`, and the records in the journal and the reports.
 extension Execution {
-    /// Does what is to be done whatever happened, and ends the execution with both in mind.
+    /// Does the steps of `always`, and ends the execution with both results.
     func conclude(
         _ outcome: Outcome,
         _ failure: FailureClass?,
@@ -14,17 +14,17 @@ extension Execution {
         var left: [FailureClass: Int] = [:]
         var halt: Halt?
         for (offset, step) in job.always.enumerated() {
-            // What is owed stays owed where the module must not be touched any more.
+            // Owed steps stay owed when the module may not be touched any more.
             if depot.stop.isFenced {
                 halt = .stopped
                 break
             }
-            // Of what was not so much as begun, nothing is to be undone.
+            // When nothing was begun, only owed steps are done.
             if case .steps = aim {
             } else {
                 guard try await owes(job.key(of: job.steps.count + offset)) else { continue }
             }
-            // One that was not heard a moment ago is not searched for all over again.
+            // A module that was just not heard is not searched for again.
             if outcome == .unreachable, step.needsModule { continue }
             halt = try await finish(step, job.steps.count + offset, &left)
             if halt != nil { break }
@@ -51,7 +51,7 @@ extension Execution {
         }
     }
 
-    /// Does a step of `always`, again as often as its failures allow; nil when it is done.
+    /// Does a step of `always`, and repeats it as often as its failures allow; nil when it is done.
     private func finish(
         _ step: JobStep,
         _ index: Int,
@@ -84,7 +84,7 @@ extension Execution {
         }
     }
 
-    /// A fault at the end counts unless there was one before.
+    /// Ends the execution; a failure of `always` counts unless there was one before.
     private func end(
         _ outcome: Outcome,
         _ failure: FailureClass?,
@@ -92,7 +92,7 @@ extension Execution {
         and last: (outcome: Outcome, failure: FailureClass?, message: String)
     ) async throws(JournalError) -> Verdict {
         let isFine = outcome.tally == .ok || outcome.tally == .current
-        // What nobody knows weighs more than what is known to have failed.
+        // A doubt weighs more than a known failure.
         let counts = isFine || last.outcome == .inDoubt
         return try await end(
             counts ? last.outcome : outcome,
@@ -103,7 +103,7 @@ extension Execution {
 
     var doneSentence: String {
         guard let after = record.versionAfter, provenUpdates > 0 else {
-            // Who gave an order to read wants to see what was read.
+            // A person who ordered values to be read wants to see them.
             let values = seen.map { "\($0.name) is \($0.value)" }
             return "all steps done" + (values.isEmpty ? "" : ": " + values.joined(separator: ", "))
         }

@@ -4,11 +4,11 @@ import Modules
 import Radio
 import Reports
 
-/// Where an execution stands, as the journal and the reports have it.
+/// The state of an execution, for the journal and the reports.
 extension Execution {
-    /// Says where the execution stands, in the journal and to anyone who watches.
+    /// Records the execution's state in the journal and reports it as an event.
     ///
-    /// An act that it is about to begin is intended in the same transaction.
+    /// An act that is about to begin is intended in the same transaction.
     func note(
         _ state: ExecutionState,
         durably: Bool,
@@ -28,7 +28,8 @@ extension Execution {
         )
     }
 
-    /// Writes the record, the debt if it differs from the journal's, and a payment that waits.
+    /// Writes the record, the debt if it differs from the journal's, and a payment that was not
+    /// written yet.
     func save(durably: Bool, intending act: IntendedAct?) async throws(JournalError) {
         let debt = debt
         let isKept = debt == act?.debt ?? keptDebt

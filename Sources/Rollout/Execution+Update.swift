@@ -3,9 +3,9 @@ package import Journal
 import Modules
 package import Sessions
 
-/// Updates as steps: which of a path's images are due, and what their sessions came to.
+/// Updates as steps: which images of a path are due, and the results of their sessions.
 extension Execution {
-    /// Brings the module to the job's image, over the versions it must have run before.
+    /// Updates the module to the job's image, through the versions that it must run before.
     func perform(
         _ update: UpdateJob,
         step: Int,
@@ -15,7 +15,7 @@ extension Execution {
         if let begun = stages.firstIndex(where: { $0.digest == debt?.image }) {
             stages = stages[begun...]
         } else if sighting != nil {
-            // In a bootloader that says nothing of a path: the aim is what it should have.
+            // A bootloader does not show how far on a path it is: it gets the goal's image.
             stages = stages.suffix(1)
         }
         var sighting = sighting
@@ -35,7 +35,7 @@ extension Execution {
         }
     }
 
-    /// Goes on to the next step, or ends the attempt.
+    /// Continues with the next step, or ends the attempt.
     func conclude(_ ending: UpdateEnding, _ update: UpdateJob) throws(Halt) {
         switch ending {
         case .alreadyCurrent(let version):
@@ -72,8 +72,8 @@ extension Execution {
         }
     }
 
-    /// The intent that must be on disk before anything is done, with the module's debt; nil when this
-    /// same transfer is owed already: then the module reports how far it is.
+    /// The intent that must be on disk before anything is done, with the module's debt; nil when
+    /// the debt for this same transfer exists already: then the module reports how far it is.
     func intent(
         _ update: UpdateJob,
         step: Int,
@@ -106,7 +106,8 @@ extension Execution {
             opening: debt,
             owing: always
         )
-        // A debt that only the fleet knows is taken over and paid by anyone who has the module next.
+        // If this process ends now, only the fleet has the debt: the module's next holder takes it
+        // over and pays it.
         try await permit(act)
         record.acted = true
         self.debt = debt
@@ -135,9 +136,10 @@ extension Execution {
         }
     }
 
-    /// The module was seen at rest: the debt is paid.
+    /// Pays the debt: the module was seen settled.
     ///
-    /// It is written at once, or with the verdict when nothing is to be done in between (`isLast`).
+    /// The payment is written immediately, or with the verdict when nothing is done in between
+    /// (`isLast`).
     func pay(_ debt: Debt, as outcome: String, isLast: Bool) async throws(JournalError) {
         payment = Payment(
             of: debt,
@@ -146,7 +148,7 @@ extension Execution {
             telling: word(of: .paid(debt))
         )
         (self.debt, keptDebt) = (nil, nil)
-        // Other gateways wait for it.
+        // Other gateways wait for the payment.
         guard !isLast || depot.coordinator.isShared else { return }
         try await save(durably: true, intending: nil)
         try await depot.coordinator.tell()
@@ -154,7 +156,7 @@ extension Execution {
 }
 
 extension UpdateMemory {
-    /// What is known of the update of this image, by whichever run and rollout.
+    /// The known state of the update of this image, from any run and rollout.
     package init(_ debt: Debt?, of image: SHA256Digest, interruptions: Int) {
         self.init()
         self.interruptions = interruptions
@@ -170,7 +172,7 @@ extension UpdateMemory {
 }
 
 extension Debt {
-    /// Takes over what the next run has to know.
+    /// Stores what the next run has to know.
     package mutating func keep(_ memory: UpdateMemory) {
         stage = memory.stage.rawValue
         part = memory.part

@@ -5,8 +5,8 @@ import Radio
 import Reports
 import Sessions
 
-/// One update as an execution's: keeps its memory in the journal, tells of it, and lends it the
-/// execution's links.
+/// One update of an execution: stores its memory in the journal, reports it as events, and gives it
+/// the execution's link.
 final class UpdateRun {
     private let update: UpdateJob
     private let step: Int
@@ -107,12 +107,12 @@ extension UpdateRun: UpdateEnvironment {
         return UpdateFault(failure, message)
     }
 
-    // MARK: What is seen
+    // MARK: Observations
 
-    /// Holds the vehicle against its preconditions before anything is noted of a step that cannot
-    /// be undone.
+    /// Checks the vehicle's preconditions before anything is recorded of a step that cannot be
+    /// undone.
     func checkAgain() async throws(Halt) {
-        // A module in its bootloader knows nothing of its vehicle: it was asked before.
+        // A module in its bootloader cannot report about its vehicle: this was checked before.
         guard link.application != nil else { return }
         try await execution.checkAgain(before: step)
     }
@@ -199,7 +199,7 @@ extension UpdateRun: UpdateEnvironment {
         do throws(JournalError) { try await settle(ending) } catch { throw .journal(error) }
     }
 
-    /// Writes down what must outlive the process, before it is acted upon.
+    /// Records what must outlive the process, before it is acted upon.
     private func write(
         _ session: UpdateSession,
         intending act: IntendedAct?
@@ -257,7 +257,7 @@ extension UpdateRun: UpdateEnvironment {
         }
     }
 
-    /// Where the module was seen at rest, nothing of the update is owed any more.
+    /// Pays the update's debt when the module was seen settled.
     private func settle(_ ending: UpdateEnding) async throws(JournalError) {
         let words: String
         switch ending {
@@ -278,7 +278,8 @@ extension UpdateRun: UpdateEnvironment {
 }
 
 extension UpdateState {
-    /// The same in the words of an execution; nil where there is nothing to tell.
+    /// The state of the execution for this state of the update; nil when there is nothing to
+    /// report.
     fileprivate var executionState: ExecutionState? {
         switch self {
         case .seeking: .seeking
