@@ -1,15 +1,16 @@
 import Domain
 import Radio
 
-/// The simulated air: our adapters on one side, devices on the other, both `Radio` roles.
+/// The simulated air, in both `Radio` roles: the program's adapters on one side, devices on the
+/// other.
 ///
 /// Its state belongs to the thread of the simulation. The simulation's own tasks run on that thread
-/// and reach it directly, without a hop to an executor for each packet; other threads hop.
+/// and use it directly, without a hop to an executor for each packet; other threads hop.
 package final class Air: Sendable {
     private let lane: WorldLane
     private let time: VirtualTime
     private let gate: Gate
-    // Not sendable: `on`, `wait` and `atOnce` reach it on the lane's thread only, and the clock calls
+    // Not sendable: `on`, `wait` and `atOnce` use it on the lane's thread only, and the clock calls
     // the alarm on that thread.
     private nonisolated(unsafe) let traffic: AirTraffic
 
@@ -34,7 +35,7 @@ package final class Air: Sendable {
         time.onAlarm { [weak self] in self?.traffic.world.runDue() }
     }
 
-    /// Runs `body` on the simulation's thread: at once when the caller is there.
+    /// Runs `body` on the simulation's thread; immediately when the caller is there.
     func on<R: Sendable, E: Error>(
         _ body: @Sendable (AirTraffic) throws(E) -> R
     ) async throws(E) -> R {
@@ -84,7 +85,7 @@ package final class Air: Sendable {
         return body(traffic)
     }
 
-    /// Who waits for what on this air.
+    /// The current waits on this air.
     var waits: [String] { atOnce { $0.waitList } }
 
     // MARK: Building the world
@@ -101,12 +102,13 @@ package final class Air: Sendable {
     /// The adapters that are plugged in.
     package var adapterNames: [String] { get async { await on { $0.adapterNames } } }
 
-    /// For how long an adapter had links, or was making them, summed over its links.
+    /// How long an adapter had links, or was making them, summed over its links.
     package func linkTime(of adapter: String) async -> Duration {
         await on { $0.linkTime(of: adapter) }
     }
 
-    /// Links of this adapter have this MTU from now on: that of the link they stand for.
+    /// Gives links of this adapter this MTU from now on: that of the real link which they
+    /// represent.
     package func setMTU(_ mtu: Int, of adapter: String) async {
         await on { $0.setMTU(mtu, of: adapter) }
     }
@@ -117,15 +119,15 @@ package final class Air: Sendable {
         await on { $0.setPower(adapter, on: isOn) }
     }
 
-    /// Pulls the adapter out; `addAdapter` puts one in again.
+    /// Unplugs the adapter; `addAdapter` plugs one in again.
     package func removeAdapter(_ name: String) async { await on { $0.removeAdapter(name) } }
 
-    /// The host's Bluetooth service goes away and comes back: everything it held is lost.
+    /// Restarts the host's Bluetooth service: all its state is lost.
     package func restartStack() async { await on { $0.restartStack() } }
 
     // MARK: Ends
 
-    /// The facade of a link is gone: nobody can ask for it again.
+    /// Closes a link whose facade is gone: nothing can ask for it again.
     func release(_ link: Int) {
         time.schedule(at: time.now) { [weak self] in self?.atOnce { $0.disconnect(link) } }
     }

@@ -3,23 +3,24 @@ package import Radio
 
 /// The other side of the air: something that advertises and can be connected to.
 ///
-/// Lives inside the `Air` and is called by it on the simulation's thread only.
+/// It belongs to the `Air`, which calls it on the simulation's thread only.
 package protocol AirDevice: AnyObject {
     /// Names the device in the report of a stuck run.
     var label: String { get }
 
-    /// Whom a scan for one module means; nil when no scan can name it.
+    /// The serial by which a scan for one module finds it; nil when no scan can name it.
     var serial: Serial? { get }
 
-    /// What it sends at present; nil while it is silent or out of reach.
+    /// The advertisement that it sends now; nil while it is silent or out of reach.
     var broadcast: Broadcast? { get }
 
     var linkParameters: LinkParameters { get }
 
-    /// Of a profile that differs from its family's generic one.
+    /// The advertisement and characteristics of its profile, when that differs from its family's
+    /// generic one.
     var dress: AirDress? { get }
 
-    /// What a central finds on it now.
+    /// The characteristics that a central finds on it now.
     var characteristics: [Characteristic: CharacteristicFlags] { get }
 
     /// Whether a connection attempt succeeds now.
@@ -33,25 +34,25 @@ package protocol AirDevice: AnyObject {
 
     func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError>
 
-    /// Bytes were written; what is returned for a write without response is dropped.
+    /// Bytes were written; for a write without response, the returned error is ignored.
     func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
 
-    /// A packet came by a write without response; it is a slice of what was queued.
+    /// A packet arrived in a write without response; it is a slice of the bytes that were queued.
     func streamed(_ packet: ArraySlice<UInt8>, to characteristic: Characteristic)
 
     func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError?
 
-    /// How long the answer to the request that was just made is kept back; asked once for each.
+    /// How long the answer to the last request is delayed; called once for each request.
     func takePause() -> AnswerPause
 
-    /// Its side of bonds, in the program that it runs; nil when it cannot pair.
+    /// Its side of bonds, in the program that it runs now; nil when it cannot pair.
     var security: AirSecurity? { get }
 
-    /// What became of it, as it would say itself: for those who judge what was done to it.
+    /// Its own account of what was done to it, for those who judge that.
     var record: String? { get }
 }
 
-/// How long a device keeps an answer back.
+/// How long a device delays an answer.
 package enum AnswerPause: Sendable, Equatable {
     case none
     case lasting(Duration)
@@ -73,14 +74,14 @@ extension AirDevice {
     package var record: String? { nil }
 }
 
-/// An advertisement as its sender sees it.
+/// An advertisement, with the values that its sender chooses.
 package struct Broadcast: Sendable, Equatable {
     package var address: String
     package var name: String?
     package var manufacturerData: [UInt16: [UInt8]] = [:]
     package var services: [GATTUUID] = []
     package var interval: Duration = .milliseconds(400)
-    /// As strong as it arrives, in dBm.
+    /// The signal strength at the receiver, in dBm.
     package var signal = -60
 
     package init(address: String) { self.address = address }

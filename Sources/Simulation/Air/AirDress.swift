@@ -2,15 +2,15 @@ package import Domain
 package import Modules
 import Radio
 
-/// What makes a simulated module one of another profile than its family's generic one: it
-/// advertises otherwise, and has its characteristics elsewhere.
+/// The differences of a simulated module from its family's generic profile: other advertisements,
+/// and other UUIDs of characteristics.
 package final class AirDress: Sendable {
     package let profile: Profile
     package let serial: Serial
-    /// Where a characteristic of the family's modules is on this one.
+    /// The characteristics of this module, by those of the family's modules.
     private let shown: [Characteristic: Characteristic]
     private let meant: [Characteristic: Characteristic]
-    /// What only its bootloader advertises.
+    /// The service that only its bootloader advertises.
     private let bootloader: GATTUUID?
 
     package init(
@@ -33,7 +33,8 @@ package final class AirDress: Sendable {
         shown[characteristic] ?? characteristic
     }
 
-    /// Nil for one that only the family's other modules have.
+    /// The family's characteristic for one of this module; nil when only the family's other modules
+    /// have it.
     func meant(_ characteristic: Characteristic) -> Characteristic? {
         if let own = meant[characteristic] { return own }
         return shown[characteristic] == nil ? characteristic : nil
@@ -59,13 +60,13 @@ package final class AirDress: Sendable {
 extension AirDevice {
     package var dress: AirDress? { nil }
 
-    /// What it sends at present, in its dress.
+    /// The advertisement that it sends now, with the values of its profile.
     package var aired: Broadcast? {
         guard let dress else { return broadcast }
         return broadcast.map(dress.advertised)
     }
 
-    /// What a central finds on it now, in its dress.
+    /// The characteristics that a central finds on it now, with the UUIDs of its profile.
     package var table: [Characteristic: CharacteristicFlags] {
         guard let dress else { return characteristics }
         return Dictionary(
@@ -74,12 +75,12 @@ extension AirDevice {
         )
     }
 
-    /// What is meant by a characteristic that a central has found.
+    /// The family's characteristic for one that a central has found.
     package func meant(_ characteristic: Characteristic) -> Characteristic {
         dress.map { $0.meant(characteristic) ?? characteristic } ?? characteristic
     }
 
-    /// Where a central finds what the device calls so.
+    /// The characteristic that a central finds for one of the family.
     package func shown(_ characteristic: Characteristic) -> Characteristic {
         dress?.shown(characteristic) ?? characteristic
     }

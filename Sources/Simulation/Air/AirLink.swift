@@ -1,12 +1,12 @@
 package import Domain
 import Radio
 
-/// A link between one of our adapters and a device, as both link layers see it.
+/// A link between one of the program's adapters and a device, with the link layers of both sides.
 ///
-/// Nothing happens between connection events; at each one as much of both queues goes over the
-/// air as the interval, the packet limit and the air time allow.
+/// Nothing happens between connection events; at each event, as much of both queues is sent as the
+/// interval, the packet limit and the air time allow.
 package final class AirLink {
-    /// What the central wants done, in order.
+    /// The packets of the central, in order.
     enum Outgoing {
         /// Writes without response, in packets of this length; only the last one may be shorter.
         case commands(ArraySlice<UInt8>, length: Int, Characteristic)
@@ -21,15 +21,15 @@ package final class AirLink {
         case unsubscribe(Characteristic)
     }
 
-    /// What the device has to say, in order.
+    /// The packets of the device, in order.
     fileprivate enum Incoming {
         case response(Result<[UInt8], ATTError>, Pending<[UInt8]>)
         case notification([UInt8], Characteristic)
         case indication([UInt8], Characteristic, confirmed: () -> Void)
     }
 
-    /// Packets that the host and the controller take before a sender has to wait: the host feeds
-    /// the controller during an event, so it is never less than two events carry.
+    /// The number of packets that the host and the controller accept before a sender has to wait:
+    /// never less than two events carry, because the host feeds the controller during an event.
     private var queueBound: Int { max(24, 2 * parameters.packetsPerInterval) }
 
     let number: Int
@@ -42,7 +42,7 @@ package final class AirLink {
     private let interval: Int64
 
     private(set) var isUp = true
-    /// When the connection was asked for.
+    /// When the connection was requested.
     var began: Moment
     private var outgoing: [Outgoing] = []
     /// The number of packets in `outgoing`.
@@ -54,9 +54,9 @@ package final class AirLink {
     private var senders: [(bytes: [UInt8], characteristic: Characteristic, Pending<[UInt8]>)] = []
     private var subscriptions: [Characteristic: AirSubscription] = [:]
     let found: [Characteristic: CharacteristicFlags]
-    /// By what it is encrypted; nil while it is not.
+    /// The bond that encrypts it; nil while it is not encrypted.
     var bond: AirBond?
-    /// Told once, when the link is over.
+    /// Called once, when the link is over.
     var onEnd: (() -> Void)?
 
     init(number: Int, world: World, adapter: AirAdapter, device: any AirDevice) {
@@ -75,12 +75,12 @@ package final class AirLink {
 
     package var maximumLength: Int { min(parameters.mtu - 3, 512) }
 
-    /// Whether the device lets its characteristics be used on the link as it is.
+    /// Whether the device allows use of its characteristics on the link in its current state.
     private var isSecure: Bool { device.security?.admits(bond) ?? true }
 
     // MARK: The device's side
 
-    /// Notifies, when the central has switched that on; cut to what the link carries.
+    /// Notifies, if the central has subscribed; the bytes are cut to what the link carries.
     package func notify(_ bytes: [UInt8], on own: Characteristic) {
         let characteristic = device.shown(own)
         guard isUp, subscriptions[characteristic] != nil else { return }
@@ -88,7 +88,7 @@ package final class AirLink {
         setEvent()
     }
 
-    /// What the device has said and the air has not yet carried.
+    /// The number of the device's packets that were not sent yet.
     package var backlog: Int { incoming.count }
 
     /// Indicates, and calls `confirmed` when the central's confirmation has arrived.
@@ -105,15 +105,15 @@ package final class AirLink {
         setEvent()
     }
 
-    /// As many bytes as fit in one notification.
+    /// Cuts bytes to the length of one notification.
     private func cut(_ bytes: [UInt8]) -> [UInt8] {
         bytes.count <= parameters.mtu - 3 ? bytes : Array(bytes.prefix(parameters.mtu - 3))
     }
 
-    /// Ends the link as the other side sees it at once.
+    /// Ends the link immediately, as when the other side disconnects.
     package func drop() { end() }
 
-    /// The other side falls silent: the link ends when the supervision timeout is over.
+    /// Silences the other side: the link ends when the supervision timeout is over.
     package func fallSilent() {
         eventIsSet = true  // No further connection event takes place.
         outgoing = []
@@ -155,14 +155,15 @@ package final class AirLink {
         }
     }
 
-    /// True when the packet could be queued at once, so that nobody has to wait.
+    /// Queues a packet if there is room; true when it was queued, so that the caller need not wait.
     func sendNow(_ bytes: [UInt8], to characteristic: Characteristic) -> Bool {
         guard isUp, outgoingPackets < queueBound, senders.isEmpty else { return false }
         append(bytes[...], in: bytes.count, to: characteristic)
         return true
     }
 
-    /// Queues as many packets of this length as there is room for, and returns how many bytes they hold.
+    /// Queues as many packets of this length as there is room for, and returns the number of their
+    /// bytes.
     func queue(_ bytes: ArraySlice<UInt8>, in length: Int, to characteristic: Characteristic) -> Int
     {
         guard isUp, senders.isEmpty, outgoingPackets < queueBound, !bytes.isEmpty else { return 0 }
@@ -207,7 +208,8 @@ package final class AirLink {
         eventIsSet = true
         let passed = world.now.nanoseconds - anchor.nanoseconds
         let next = (passed / interval + 1) * interval
-        // Not weak: that makes each retain of a link slower, and the event is at most an interval away.
+        // Not weak, because that makes each retain of a link slower; the event is at most an
+        // interval away.
         world.at(anchor.advanced(byNanoseconds: next)) { self.runEvent() }
     }
 
@@ -235,7 +237,7 @@ package final class AirLink {
         if isUp, !outgoing.isEmpty || !incoming.isEmpty { setEvent() }
     }
 
-    /// Takes one packet out of the queue, of which `next` is the first entry.
+    /// Removes one packet from the queue, whose first entry is `next`.
     private func takeFirst(_ next: Outgoing) {
         outgoingPackets -= 1
         guard case .commands(let bytes, let length, let characteristic) = next,
@@ -251,7 +253,7 @@ package final class AirLink {
     private func deliver(_ packet: Outgoing) {
         switch packet {
         case .commands(let bytes, let length, let characteristic):
-            // A command has no answer in which it could be refused.
+            // A command has no answer that could refuse it.
             guard isSecure else { return }
             device.streamed(bytes.prefix(length), to: device.meant(characteristic))
         case .request(let request, let pending):
@@ -278,7 +280,7 @@ package final class AirLink {
                 self.setEvent()
             }
         case .forever:
-            // One request at a time: whatever is asked after this waits, too.
+            // One request at a time: later requests wait, too.
             break
         }
     }
@@ -306,7 +308,7 @@ package final class AirLink {
         }
     }
 
-    /// Takes what the device had to say before this event.
+    /// Receives the packets that the device sent before this event.
     private func takeIncoming(until end: Moment, _ time: inout Moment) {
         let ready = incoming
         incoming = []
@@ -376,14 +378,14 @@ extension AirLink.Incoming {
     }
 }
 
-/// What a device notified and nobody has taken yet; bounded, the oldest is dropped first.
+/// Notifications of a device that were not taken yet; bounded, the oldest is dropped first.
 final class AirSubscription {
     private static let bound = 160
 
     private var queue: [[UInt8]] = []
     private(set) var isUp = true
     var waiter: Pending<[UInt8]>?
-    /// Takes everything at once, for anyone who need not ask.
+    /// Gets each notification immediately, instead of the queue.
     var listener: (([UInt8]) -> Void)?
 
     func take(_ bytes: [UInt8]) {

@@ -1,9 +1,9 @@
 import Domain
 import Radio
 
-/// The state of the simulated air: its world, links, visits, and who waits for what.
+/// The state of the simulated air: its world, links, visits and waits.
 ///
-/// Owned by one `Air`, and touched on the thread of its simulation only.
+/// It is owned by one `Air`, and used on the thread of its simulation only.
 package final class AirTraffic {
     package let world: World
     private var links: [Int: AirLink] = [:]
@@ -24,12 +24,13 @@ package final class AirTraffic {
     /// The adapters that are plugged in.
     var adapterNames: [String] { world.sortedAdapters.map(\.name) }
 
-    /// For how long an adapter had links, or was making them, summed over its links.
+    /// How long an adapter had links, or was making them, summed over its links.
     func linkTime(of adapter: String) -> Duration {
         world.adapters[adapter]?.linked ?? .zero
     }
 
-    /// Links of this adapter have this MTU from now on: that of the link they stand for.
+    /// Gives links of this adapter this MTU from now on: that of the real link which they
+    /// represent.
     func setMTU(_ mtu: Int, of adapter: String) { world.adapters[adapter]?.mtu = mtu }
 
     func isUp(_ number: Int) -> Bool { links[number]?.isUp ?? false }
@@ -42,14 +43,14 @@ package final class AirTraffic {
         if !on { interrupt(adapter, .adapterOff) }
     }
 
-    /// Pulls the adapter out; `addAdapter` puts one in again.
+    /// Unplugs the adapter; `addAdapter` plugs one in again.
     package func removeAdapter(_ name: String) {
         guard let adapter = world.adapters.removeValue(forKey: name) else { return }
         adapter.power = .missing
         interrupt(adapter, .adapterMissing)
     }
 
-    /// The host's Bluetooth service goes away and comes back: everything it held is lost.
+    /// Restarts the host's Bluetooth service: all its state is lost.
     package func restartStack() {
         for adapter in world.sortedAdapters { interrupt(adapter, .serviceUnavailable) }
     }
@@ -187,7 +188,7 @@ package final class AirTraffic {
         publication.advertise(pending, in: world)
     }
 
-    /// Takes over the central that came.
+    /// Hands over the central that has connected.
     func receive(
         _ visit: AirVisit.Handle,
         at publication: Int
@@ -232,10 +233,10 @@ package final class AirTraffic {
         return link
     }
 
-    /// Who waits for what, in the order in which the waits began.
+    /// The current waits, in the order in which they began.
     var waitList: [String] { waits.all.map { "\($0.what) \($0.whom)" } }
 
-    /// Sets up a wait that has no result yet, until the deadline at most.
+    /// Registers a wait that has no result yet, until the deadline at most.
     func begin<Value>(_ pending: Pending<Value>, before deadline: Moment?) -> SlotTicket {
         let ticket = waits.put(pending)
         let event = deadline.map { world.at($0) { pending.fail(.timedOut) } }

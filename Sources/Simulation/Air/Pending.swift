@@ -2,7 +2,7 @@ import Radio
 
 /// A wait for something on the air, whatever its type.
 protocol AirWaiter: AnyObject {
-    /// What is awaited, and from or on whom, for the report of a stuck run.
+    /// The awaited thing, and from or on whom, for the report of a stuck run.
     var what: StaticString { get }
     var whom: String { get }
 
@@ -12,43 +12,43 @@ protocol AirWaiter: AnyObject {
 
 /// A wait for a value from the air; it ends exactly once.
 final class Pending<Value: Sendable>: AirWaiter {
-    /// Nil until there is one.
+    /// The result; nil until there is one.
     private(set) var result: Result<Value, RadioError>?
     private(set) var what: StaticString = "something on"
     private(set) var whom = "the air"
-    /// Called at the end with whether the value came.
+    /// Called at the end; the argument is true when there is a value.
     var onEnd: ((Bool) -> Void)?
     /// Replaces the error with a more precise one.
     var refine: ((RadioError) -> RadioError)?
-    /// Takes back what was set up for the wait.
+    /// Removes everything that was set up for the wait.
     private var cleanUp: (() -> Void)?
     private let listener: ((Result<Value, RadioError>) -> Void)?
-    // Resumed once, by `resume`. A wait that is never resumed is listed in the report of a stuck run.
+    // Resumed once, by `resume`. A wait that never ends is listed in the report of a stuck run.
     private var continuation: UnsafeContinuation<Void, Never>?
 
-    /// For a task, which waits unless there is a result at once.
+    /// For a task, which waits unless there is a result immediately.
     init() { listener = nil }
 
-    /// For those who cannot wait: `listener` is called on the world's thread.
+    /// For callers that cannot suspend: `listener` is called on the world's thread.
     init(_ listener: @escaping (Result<Value, RadioError>) -> Void) { self.listener = listener }
 
     var isOpen: Bool { result == nil }
 
-    /// Notes what is awaited; false when the task is cancelled, so that nothing is begun.
+    /// Records what is awaited; false when the task is cancelled, so that nothing is begun.
     func begin(_ what: StaticString, _ whom: String) -> Bool {
         (self.what, self.whom) = (what, whom)
         if Task.isCancelled { fail(.cancelled) }
         return isOpen
     }
 
-    /// Takes the continuation of a task that has seen that there is no result yet.
+    /// Stores the continuation of a task that has found no result yet.
     func wait(_ continuation: UnsafeContinuation<Void, Never>) { self.continuation = continuation }
 
     func atEnd(_ cleanUp: @escaping () -> Void) { self.cleanUp = cleanUp }
 
     func fail(_ error: RadioError) { resume(.failure(error)) }
 
-    /// Gives the result, unless there is one.
+    /// Ends the wait with this result, unless it has one.
     func resume(_ result: Result<Value, RadioError>) {
         guard isOpen else { return }
         if case .failure(let error) = result, let refine {

@@ -39,7 +39,7 @@ package struct SimulatedRadio: Central, Peripheral {
         return SimulatedLink(peer: peer, air: air, facts: facts)
     }
 
-    /// Simulated air keeps nothing about a peer.
+    /// Does nothing: the simulated air stores nothing about a peer.
     package func forget(_ peer: Peer) async {}
 
     package func withService<R: Sendable>(
@@ -90,7 +90,7 @@ package final class SimulatedLink: Link {
 
     deinit { air.release(number) }
 
-    /// Whether it still stands: for those who stand between it and another link.
+    /// Whether it is still up: for code between this link and another one.
     package var isUp: Bool { get async { await air.on { $0.isUp(number) } } }
 
     package func flags(of characteristic: Characteristic) -> CharacteristicFlags? {

@@ -1,7 +1,7 @@
 package import Domain
 import Radio
 
-/// Everything that is on the air, and when it happens next.
+/// Everything that is on the air, with the events to come.
 ///
 /// Owned by one `Air`.
 package final class World {
@@ -9,7 +9,8 @@ package final class World {
     private var events = Agenda<Event>()
     package var random: SplitMix64
 
-    /// In a struct of its own: generic code wraps a bare closure again each time it takes or returns it.
+    /// A struct of its own, because generic code wraps a bare closure again each time it takes or
+    /// returns it.
     private struct Event {
         let happen: () -> Void
     }
@@ -17,15 +18,15 @@ package final class World {
     /// Asks the owner to call `runDue` at a moment.
     private let wake: (Moment) -> Void
     private var alarm: Moment?
-    /// While due events run, the alarm for the next one is not set yet.
+    /// Whether due events are running: meanwhile no alarm is set for the next one.
     private var isRunning = false
 
     var adapters: [String: AirAdapter] = [:]
     package private(set) var devices: [any AirDevice] = []
-    /// Devices that a scan can name, and those that none can.
+    /// Devices that a scan can name, by serial, and devices that no scan can name.
     private var named: [Serial: [any AirDevice]] = [:]
     private var nameless: [any AirDevice] = []
-    /// Who was last heard at an address.
+    /// The device that was last heard at an address.
     private var atAddress: [String: any AirDevice] = [:]
     package var visitors: [any AirVisitor] = []
     var publications: [AirPublication] = []
@@ -33,9 +34,9 @@ package final class World {
     private var bonds: [String: [String: AirBond]] = [:]
     var nextVisit = 0
     var nextPublication = 0
-    /// Where devices write what they carried out.
+    /// Called with each act that devices carried out.
     var diary: ((String) -> Void)?
-    /// Silence between a device's advertisement events that is left to chance (0 to 10 ms).
+    /// The upper bound of the random delay between a device's advertisement events (0 to 10 ms).
     private static let advertisingDelay = 10_000_000
 
     init(time: VirtualTime, seed: UInt64, wake: @escaping (Moment) -> Void) {
@@ -52,7 +53,7 @@ package final class World {
         at(now.advanced(by: delay), action)
     }
 
-    /// Names an event that somebody may want to take back.
+    /// Identifies an event, so that it can be cancelled.
     package typealias Ticket = SlotTicket
 
     @discardableResult
@@ -63,13 +64,13 @@ package final class World {
         return ticket
     }
 
-    /// The event does not happen; nothing changes when it did already.
+    /// Cancels an event; does nothing when it has already happened.
     func cancel(_ ticket: Ticket) { events.cancel(ticket) }
 
-    /// When the next thing happens, nil when nothing is due ever.
+    /// When the next event happens; nil when there are no events.
     var nextEvent: Moment? { events.nextMoment }
 
-    /// A device carried something out that changed it.
+    /// Records an act of a device that changed it.
     package func note(_ deed: String) { diary?("\(wallTime) \(deed)\n") }
 
     func runDue() {
@@ -106,9 +107,9 @@ package final class World {
         }
     }
 
-    /// Somebody listens: from now on the advertisements that are wanted are events.
+    /// A scan has begun: from now on, the advertisements that it wants are events.
     ///
-    /// In a full depot a scan for one module must not ask all the others.
+    /// In a full depot, a scan for one module must not examine all the others.
     func scannerAdded(to adapter: AirAdapter, _ filter: ScanFilter) {
         guard let serial = filter.sought else {
             for device in devices { startHearing(device, on: adapter) }
@@ -151,7 +152,7 @@ package final class World {
         }
     }
 
-    /// The bond of an adapter with a device, as the host has it.
+    /// The host's side of the bond of an adapter with a device.
     func bond(of adapter: String, with device: String) -> AirBond? { bonds[adapter]?[device] }
 
     func setBond(of adapter: String, with device: String, _ bond: AirBond?) {
@@ -163,14 +164,14 @@ package final class World {
         bonds.filter { $0.key != adapter && $0.value[device] != nil }.keys.min()
     }
 
-    /// The adapters in the order of their names: what is done to all is done in one order.
+    /// The adapters in the order of their names, so that acts on all of them have a fixed order.
     var sortedAdapters: [AirAdapter] {
         adapters.values.sorted { $0.name < $1.name }
     }
 
     func device(at peer: Peer) -> (any AirDevice)? {
         if let known = atAddress[peer.handle] {
-            // Silent for now: it will be there again under the address it had.
+            // It is silent now, and will advertise again under the same address.
             guard let address = known.aired?.address else { return nil }
             if address == peer.handle { return known }
         }

@@ -1,14 +1,15 @@
 package import Domain
 import Glibc
 
-/// What the simulated modules keep in their flash, in a file that a killed process leaves intact.
+/// The flash of the simulated modules, in a file that survives a killed process.
 ///
-/// One slot a module: two copies of its facts, written in turn, then its image area. Facts are stored in a
-/// mapping of the file, so that the kernel has every store at once. Images are written and read by system
-/// calls: a page fault for every four kilobytes would cost more.
+/// There is one slot per module: two copies of its facts, written in turn, then its image area.
+/// Facts are stored in a mapping of the file, so that the kernel has every store immediately.
+/// Images are written and read with system calls: a page fault for every four kilobytes would cost
+/// more.
 package final class DepotMemory {
     enum Failure: Error, Sendable, Equatable {
-        /// The file is not one of ours, or of another layout.
+        /// The file is not a depot's memory, or has another layout.
         case foreign(path: String)
         /// A system call failed; the number is its error.
         case system(call: String, path: String, number: Int32)
@@ -67,8 +68,8 @@ package final class DepotMemory {
         try readSlots()
     }
 
-    /// Modules lie far apart in the file: what the kernel reads ahead of one, nobody asks for, and
-    /// it stays in memory.
+    /// Turns the kernel's read-ahead off: modules are far apart in the file, so pages after the one
+    /// that was read are not needed and would stay in memory.
     private func expectOnePageAtATime() { madvise(base, length, MADV_RANDOM) }
 
     private func readSlots() throws(Failure) {
@@ -120,7 +121,7 @@ package final class DepotMemory {
         }
     }
 
-    /// The part of the memory that belongs to one module, nil when it has no slot.
+    /// The part of the memory that belongs to one module; nil when it has no slot.
     func slot(of serial: Serial) -> DepotSlot? {
         slots[serial.text].map { DepotSlot(memory: self, index: $0) }
     }
@@ -134,7 +135,8 @@ package final class DepotMemory {
 
     /// The first bytes of a slot; nil when the file cannot be read.
     ///
-    /// Read, and not looked at in the mapping: there the kernel would map what lies around them.
+    /// It is read with a system call, not through the mapping: there the kernel would map the pages
+    /// around it.
     fileprivate func head(ofSlot index: Int, _ count: Int = page) -> [UInt8]? {
         read(count, at: Self.page + index * slotSize)
     }
@@ -180,10 +182,11 @@ package final class DepotSlot {
     private static let copies = [64, 64 + 2_016]
     /// The newest copy of the facts, once this process has written one.
     private var written: Copy?
-    /// Consecutive bytes of the image that are not in the file yet, and their offset: packets are small.
+    /// Consecutive bytes of the image that are not in the file yet, and their offset: packets are
+    /// too small for a system call each.
     private var waiting: [UInt8] = []
     private var waitingPlace = 0
-    /// More bytes than these go to the file at once.
+    /// When there are more bytes than this, they are written to the file.
     private static let mostWaiting = 16_384
 
     fileprivate init(memory: DepotMemory, index: Int) {
@@ -200,17 +203,17 @@ package final class DepotSlot {
     /// One of the two copies of a slot's facts.
     private struct Copy {
         let index: Int
-        /// Counts up with each save.
+        /// Increases with each save.
         let sequence: UInt64
     }
 
-    /// The facts last saved whole; nil when there are none.
+    /// The last facts that were saved completely; nil when there are none.
     package func facts() -> [UInt8]? { newest()?.facts }
 
-    /// Saves facts beside the newest copy, so that a torn save loses nothing.
+    /// Saves facts over the older copy, so that an interrupted save loses nothing.
     ///
-    /// Bytes of the image that the facts refer to are in the file first. Virtual time is kept with
-    /// them: deadlines among the facts refer to it.
+    /// Bytes of the image that the facts refer to are in the file first. Virtual time is saved with
+    /// the facts, because deadlines among them refer to it.
     package func save(_ facts: [UInt8], at now: Moment) {
         flush()
         memory.clock = max(memory.clock, now.nanoseconds)
@@ -220,7 +223,7 @@ package final class DepotSlot {
             index: newest?.index == 0 ? 1 : 0,
             sequence: (newest?.sequence ?? 0) + 1
         )
-        // Stores alone: what is read in the mapping brings the pages around it into memory.
+        // Only stores: a read through the mapping would bring the pages around it into memory.
         let at = start + Self.copies[next.index]
         at.storeBytes(of: 0, toByteOffset: 8, as: UInt32.self)
         (at + 16).copyMemory(from: facts, byteCount: facts.count)
@@ -257,7 +260,7 @@ package final class DepotSlot {
         waiting = []
     }
 
-    /// Of the copies that are whole the last one.
+    /// The newest of the complete copies.
     private func newest() -> (copy: Copy, facts: [UInt8])? {
         guard let head = memory.head(ofSlot: index) else { return nil }
         return Self.copies.indices.compactMap { whole($0, in: head) }

@@ -1,11 +1,11 @@
-/// Where a target keeps the bytes of the image it receives.
+/// The memory in which a target stores the bytes of the image that it receives.
 package protocol ImageMemory {
     var capacity: Int { get }
     mutating func write(_ bytes: ArraySlice<UInt8>, at offset: Int)
     func read(_ range: Range<Int>) -> [UInt8]
 }
 
-/// An image memory that goes with its process.
+/// An image memory that is lost with its process.
 package struct VolatileMemory: ImageMemory {
     private var bytes: [UInt8]
 
@@ -25,7 +25,7 @@ extension DepotSlot: ImageMemory {
     package var capacity: Int { imageCapacity }
 }
 
-/// Where a simulated module's image goes: into the depot's file, or nowhere that lasts.
+/// The memory for a simulated module's image: in the depot's file, or in the process only.
 package enum ModuleMemory: ImageMemory {
     case volatile(VolatileMemory)
     case slot(DepotSlot)
@@ -54,6 +54,6 @@ package enum ModuleMemory: ImageMemory {
         }
     }
 
-    /// Holds no bytes, so that a memory that is written to is not copied.
+    /// Contains no bytes, so that a memory is not copied when it is written.
     private static var slotless: ModuleMemory { .volatile(VolatileMemory(capacity: 0)) }
 }

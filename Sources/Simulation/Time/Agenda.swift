@@ -1,9 +1,9 @@
 import Domain
 
-/// What is to happen when, taken out in the order of time.
+/// Events to come, taken in the order of time.
 ///
-/// The heap holds plain keys, of a type that does not depend on the entries': sorting them moves no closure
-/// and counts no reference, which was most of the cost of a simulated event.
+/// The heap contains plain keys, of a type that does not depend on the entries' type: sorting them
+/// moves no closure and counts no reference, which was most of the cost of a simulated event.
 struct Agenda<Entry> {
     private var keys = Heap<AgendaKey>()
     private var entries = Slots<Entry>()
@@ -13,7 +13,7 @@ struct Agenda<Entry> {
     /// The heap keeps up to this many keys without an entry.
     private static var fewCancelled: Int { 32 }
 
-    /// When the next entry falls due, nil when there is none.
+    /// When the next entry is due; nil when there is none.
     var nextMoment: Moment? { keys.first?.moment }
 
     @discardableResult
@@ -31,25 +31,26 @@ struct Agenda<Entry> {
         return (first.moment, entry)
     }
 
-    /// The first entry, when it falls due by this moment.
+    /// Takes the first entry if it is due by this moment.
     mutating func takeFirst(upTo moment: Moment) -> Entry? {
         guard let next = nextMoment, next <= moment else { return nil }
         return takeFirst()?.entry
     }
 
-    /// Takes an entry out; does nothing when it has been taken before.
+    /// Removes an entry; does nothing when it was removed before.
     mutating func cancel(_ ticket: SlotTicket) {
         guard entries.take(ticket) != nil else { return }
         cancelled += 1
         dropCancelled()
-        // Most deadlines are far away and are cancelled before: they would make the heap deep.
+        // Most deadlines are far away and are cancelled before: their keys would make the heap
+        // deep.
         guard cancelled > Self.fewCancelled, cancelled > keys.count / 2 else { return }
         let entries = entries
         keys.removeAll { !entries.holds($0.ticket) }
         cancelled = 0
     }
 
-    /// The first key is always one of an entry that is there.
+    /// Removes keys of cancelled entries, so that the first key always has an entry.
     private mutating func dropCancelled() {
         while cancelled > 0, let first = keys.first, !entries.holds(first.ticket) {
             _ = keys.takeFirst()
@@ -60,12 +61,12 @@ struct Agenda<Entry> {
 
 extension Agenda: Sendable where Entry: Sendable {}
 
-/// Where an entry of an agenda stands in the order of time.
+/// The place of an entry in the order of time.
 private struct AgendaKey: Comparable {
     let moment: Moment
     let ticket: SlotTicket
 
-    /// Of two entries for one moment the one added first comes first.
+    /// Of two entries for one moment, the one that was added first comes first.
     static func < (left: AgendaKey, right: AgendaKey) -> Bool {
         left.moment == right.moment
             ? left.ticket.number < right.ticket.number : left.moment < right.moment

@@ -1,12 +1,12 @@
-/// A store of things by ticket, which reuses the places of things that were taken.
+/// Stores things by ticket, and reuses the places of things that were taken.
 struct Slots<Thing> {
-    /// By place, the number of the ticket that it belongs to.
+    /// The number of the current ticket of each place.
     private var numbers: [UInt64] = []
     private var things: [Thing?] = []
     private var free: [Int] = []
     private var nextNumber: UInt64 = 0
 
-    /// The number of a place that holds nothing.
+    /// The number of an empty place.
     private static var nobody: UInt64 { .max }
 
     mutating func put(_ thing: Thing) -> SlotTicket {
@@ -24,7 +24,7 @@ struct Slots<Thing> {
 
     func holds(_ ticket: SlotTicket) -> Bool { numbers[ticket.place] == ticket.number }
 
-    /// Nil when it was taken before.
+    /// Takes a thing; nil when it was taken before.
     mutating func take(_ ticket: SlotTicket) -> Thing? {
         guard holds(ticket) else { return nil }
         numbers[ticket.place] = Self.nobody
@@ -37,7 +37,7 @@ struct Slots<Thing> {
         set { if holds(ticket) { things[ticket.place] = newValue } }
     }
 
-    /// In the order in which they were put.
+    /// All things, in the order in which they were put.
     var all: [Thing] {
         zip(numbers, things).filter { $0.0 != Self.nobody }.sorted { $0.0 < $1.0 }
             .compactMap { $0.1 }
@@ -46,9 +46,9 @@ struct Slots<Thing> {
 
 extension Slots: Sendable where Thing: Sendable {}
 
-/// The name of one thing in a `Slots`.
+/// Identifies one thing in a `Slots`.
 package struct SlotTicket: Hashable, Sendable {
     let place: Int
-    /// Counts up: of two tickets the smaller number is the older one.
+    /// Increases: of two tickets, the one with the smaller number is older.
     let number: UInt64
 }

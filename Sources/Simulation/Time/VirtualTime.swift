@@ -1,9 +1,10 @@
 package import Domain
 import Synchronization
 
-/// A clock that stands still while anything can run and jumps to the next deadline when not.
+/// A clock that stops while anything can run, and jumps to the next deadline otherwise.
 package final class VirtualTime: Timekeeper {
-    /// In a struct of its own: generic code wraps a bare closure again each time it takes or returns it.
+    /// A struct of its own, because generic code wraps a bare closure again each time it takes or
+    /// returns it.
     fileprivate struct Timer: Sendable {
         let fire: @Sendable () -> Void
     }
@@ -12,10 +13,11 @@ package final class VirtualTime: Timekeeper {
         var now: Moment
         var nextTicket: UInt64 = 0
         var timers = Agenda<Timer>()
-        /// When the air wants to be called next; not among the timers, as it is most of what happens.
+        /// When the air wants to be called next; not among the timers, because it is the most
+        /// frequent event.
         var alarm: Moment?
         var onAlarm = Timer {}
-        /// Who sleeps; the timer of a cancelled sleep finds nobody when it comes up.
+        /// The sleeping tasks; the timer of a cancelled sleep finds none when it is due.
         var sleepers: [UInt64: CheckedContinuation<Void, Never>] = [:]
     }
 
@@ -34,18 +36,18 @@ package final class VirtualTime: Timekeeper {
         beginning.advanced(by: .nanoseconds(now.nanoseconds))
     }
 
-    /// Calls `action` on the simulation's thread when the time has come.
+    /// Calls `action` on the simulation's thread at the deadline.
     package func schedule(at deadline: Moment, _ action: @escaping @Sendable () -> Void) {
         state.withLock { $0.insert(deadline, action) }
     }
 
-    /// Sets what is called on the simulation's thread when the alarm is due.
+    /// Sets the action that is called on the simulation's thread when the alarm is due.
     func onAlarm(_ action: @escaping @Sendable () -> Void) {
         let timer = Timer(fire: action)
         state.withLock { $0.onAlarm = timer }
     }
 
-    /// There is one alarm: an earlier one replaces a later one.
+    /// Sets the only alarm: an earlier moment replaces a later one.
     func setAlarm(at moment: Moment) {
         state.withLock { state in
             guard state.alarm.map({ moment < $0 }) ?? true else { return }
@@ -77,19 +79,19 @@ package final class VirtualTime: Timekeeper {
         state.withLock { $0.sleepers.removeValue(forKey: ticket) }?.resume()
     }
 
-    /// The next deadline that is set, or nil when nobody waits for time.
+    /// The next deadline; nil when nothing waits for time.
     package var nextDeadline: Moment? { state.withLock { $0.nextMoment } }
 
-    /// Goes to the next deadline and does what was set for it.
+    /// Advances to the next deadline and runs its action.
     ///
-    /// False when there is none.
+    /// False when there is no deadline.
     package func advance() -> Bool {
         guard let timer = state.withLock({ $0.takeFirst() }) else { return false }
         timer.fire()
         return true
     }
 
-    /// Moves on without anything falling due: a paced run that was woken early.
+    /// Advances without reaching a deadline: for a paced run that was woken early.
     package func advance(to moment: Moment) {
         state.withLock { state in
             let limit = min(moment, state.nextMoment ?? moment)

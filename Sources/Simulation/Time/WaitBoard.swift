@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Who waits for what just now, so that a run that is stuck can say why.
+/// The current waits, so that a run that is stuck can report them.
 package final class WaitBoard: Sendable {
     private struct Wait {
         let what: StaticString
@@ -11,7 +11,7 @@ package final class WaitBoard: Sendable {
 
     package init() {}
 
-    /// Notes that somebody waits for `what` from or on `whom`.
+    /// Records a wait for `what` from or on `whom`.
     package func begin(_ what: StaticString, _ whom: String) -> SlotTicket {
         waits.withLock { $0.put(Wait(what: what, whom: whom)) }
     }
@@ -20,7 +20,7 @@ package final class WaitBoard: Sendable {
         _ = waits.withLock { $0.take(ticket) }
     }
 
-    /// In the order in which the waits began.
+    /// The waits in the order in which they began.
     package var list: [String] {
         waits.withLock { $0.all.map { "\($0.what) \($0.whom)" } }
     }
