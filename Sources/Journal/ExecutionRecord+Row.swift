@@ -32,7 +32,6 @@ extension ExecutionRecord {
     }
 
     /// Overwrites all columns that can change, except that it never clears `acted`.
-    /// meantime stays.
     static let update = update(moving + standing, where: "")
 
     /// Overwrites only the columns that change during the work: this touches no index, no other
