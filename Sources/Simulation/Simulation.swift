@@ -38,16 +38,29 @@ package final class Simulation: Sendable {
         case times(Double)
     }
 
-    /// Nothing can run, nobody waits for time, and the work is not done.
+    /// Nothing can run, nobody waits for time, and the work is not done; or the work went past its bounds.
     package struct Deadlock: Error, Sendable, CustomStringConvertible {
         package let seed: UInt64
         package let waits: [String]
+        /// Which bound was passed; nil where nothing could run.
+        package var passed: String?
 
         package var description: String {
             let list = waits.isEmpty ? ["nothing that is known"] : waits
-            return "the simulation is stuck (seed \(seed)); waiting: "
+            let what = passed.map { "does not end, \($0)" } ?? "is stuck"
+            return "the simulation \(what) (seed \(seed)); waiting: "
                 + list.joined(separator: "; ")
         }
+    }
+
+    /// How far a run may go before it counts as one that never ends.
+    package struct Bounds: Sendable {
+        /// Jobs that may run before time passes.
+        package var jobs = Int.max
+        /// Called at every moment; returns which bound was passed.
+        package var passed: @Sendable (_ now: Moment) -> String? = { _ in nil }
+
+        package init() {}
     }
 
     /// Runs `body` in virtual time on the calling thread and returns what it returns.
@@ -55,6 +68,7 @@ package final class Simulation: Sendable {
     /// The pace is asked for at every step, so that it can change in mid-run.
     package func run<R: Sendable>(
         pace: @autoclosure () -> Pace = .asFastAsPossible,
+        within bounds: Bounds = Bounds(),
         _ body: @escaping @Sendable () async -> R
     ) throws(Deadlock) -> R {
         let result = Mutex<R?>(nil)
@@ -63,12 +77,18 @@ package final class Simulation: Sendable {
             result.withLock { $0 = value }
         }
         defer { task.cancel() }
+        func failure(_ passed: String?) -> Deadlock {
+            Deadlock(seed: seed, waits: air.waits + board.list, passed: passed)
+        }
         while true {
-            queue.drain()
-            if let value = result.withLock({ $0 }) { return value }
-            guard let deadline = time.nextDeadline else {
-                throw Deadlock(seed: seed, waits: air.waits + board.list)
+            var passed: String?
+            if !queue.drain(most: bounds.jobs) {
+                passed = "\(bounds.jobs) jobs without time passing"
             }
+            if let value = result.withLock({ $0 }) { return value }
+            guard let deadline = time.nextDeadline else { throw failure(passed) }
+            passed = passed ?? bounds.passed(time.now)
+            guard passed == nil else { throw failure(passed) }
             guard keepsPace(pace(), with: deadline) else { continue }
             _ = time.advance()
         }

@@ -41,4 +41,16 @@ extension NightDepot {
         let wait = (window.from - minute + 1_440) % 1_440 + 1
         await time.sleep(for: .seconds(wait * 60), "the window of the cure")
     }
+
+    /// Waits until an hour before the window opens, when a run would wait longer than that: the hours
+    /// before show nothing new.
+    func waitForHour(_ clock: NightClock, _ time: VirtualTime) async {
+        guard let window = story.policy.window else { return }
+        let minute = Int(clock.wallTime.milliseconds / 60_000) % 1_440
+        let sinceOpening = (minute - window.from + 1_440) % 1_440
+        guard sinceOpening >= window.minutes else { return }
+        let wait = 1_440 - sinceOpening - 60
+        guard wait > 0 else { return }
+        await time.sleep(for: .seconds(wait * 60), "the hour before the window")
+    }
 }

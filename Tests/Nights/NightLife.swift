@@ -19,6 +19,8 @@ package struct NightResult: Sendable {
     package var broken: [BrokenPromise] = []
     package var coverage = NightCoverage()
     package var nights = 0
+    /// The records of the modules in the end, by vehicle; only for lives of several gateways.
+    package var records: [String: String] = [:]
 }
 
 extension NightStory {
@@ -28,7 +30,8 @@ extension NightStory {
         let simulated = try SimulatedDepot(try depot.file(), seed: seed)
         let life = NightLife(depot, simulated)
         do {
-            return try simulated.simulation.run { () async -> Result<NightResult, any Error> in
+            return try simulated.simulation.run(within: life.watch.bounds) {
+                () async -> Result<NightResult, any Error> in
                 do {
                     return .success(try await life.live())
                 } catch { return .failure(error) }
@@ -48,6 +51,7 @@ private struct NightLife: Sendable {
     private let depot: NightDepot
     private let simulated: SimulatedDepot
     private let clock: NightClock
+    let watch = NightWatch()
 
     private var story: NightStory { depot.story }
     private var simulation: Simulation { simulated.simulation }
@@ -485,7 +489,7 @@ private struct NightLife: Sendable {
         _ host: NightHost,
         _ stop: StopSignal
     ) async throws -> RunResult {
-        let job = try NightRun(plan, of: ids, depot)
+        let job = try NightRun(plan, of: ids, depot, watched: watch)
         let run = try await journal.beginRun(
             rollout: plan.name,
             plan: plan.digest,

@@ -14,9 +14,16 @@ struct NightRun: Sendable {
     private let depot: NightDepot
     private let builder: JobBuilder
     private let rules: RolloutRules
+    private let watch: NightWatch
 
-    init(_ plan: FrozenPlan, of ids: [VehicleID], _ depot: NightDepot) throws {
+    init(
+        _ plan: FrozenPlan,
+        of ids: [VehicleID],
+        _ depot: NightDepot,
+        watched watch: NightWatch
+    ) throws {
         self.plan = plan
+        self.watch = watch
         self.depot = depot
         builder = JobBuilder(plan)
         guard let rules = builder.rules else {
@@ -53,7 +60,7 @@ struct NightRun: Sendable {
         let chance = Mutex(SplitMix64(seed: depot.story.seed ^ UInt64(run) << 32))
         var schedule = ScheduleBuilder(plan).schedule(of: jobs.map(\.vehicle), zone: .utc)
         schedule.again = again
-        let result = try await RolloutRun(
+        let rollout = RolloutRun(
             jobs,
             in: Depot(
                 rollout: plan.name,
@@ -72,7 +79,10 @@ struct NightRun: Sendable {
             ),
             adapters: radios,
             schedule: schedule
-        ).run()
+        )
+        let result = try await watch.watching("run \(run) of \(plan.name)", clock) {
+            try await rollout.run()
+        }
         try await events.save(in: journal)
         try await journal.endRun(run, exitCode: 0, reason: "", at: clock.wallTime)
         try await journal.compact(keepingRuns: 2)

@@ -127,6 +127,36 @@ import Testing
         #expect(stuck?.description.contains("seed 42") == true)
     }
 
+    @Test func `a run that goes on past its bounds is ended`() throws {
+        let simulation = Simulation(seed: 42)
+        let time = simulation.time
+        var bounds = Simulation.Bounds()
+        bounds.passed = { now in
+            now > Moment(nanoseconds: 3_600_000_000_000) ? "an hour has passed" : nil
+        }
+        let endless = #expect(throws: Simulation.Deadlock.self) {
+            try simulation.run(within: bounds) { () async in
+                while !Task.isCancelled { await time.sleep(for: .seconds(1), "the next look") }
+            }
+        }
+        #expect(endless?.description.contains("does not end, an hour has passed") == true)
+        #expect(time.now == Moment(nanoseconds: 3_601_000_000_000))
+    }
+
+    @Test func `a run in which no time passes is ended, too`() throws {
+        let simulation = Simulation(seed: 42)
+        var bounds = Simulation.Bounds()
+        bounds.jobs = 1_000
+        let endless = #expect(throws: Simulation.Deadlock.self) {
+            try simulation.run(within: bounds) { () async in
+                repeat {
+                    await Task.yield()
+                } while !Task.isCancelled
+            }
+        }
+        #expect(endless?.passed == "1000 jobs without time passing")
+    }
+
     @Test(arguments: [
         (PHY.oneMegabit, 27, 676), (.twoMegabit, 27, 496), (.oneMegabit, 251, 2_468),
         (.twoMegabit, 251, 1_392),

@@ -33,9 +33,12 @@ package final class JobQueue: Sendable {
         arrival.signal()
     }
 
-    /// Runs every job that is ready, and those they make ready, until none is left.
-    package func drain() {
+    /// Runs every job that is ready, and those they make ready, until none is left; false when it
+    /// stopped before that, after `most` of them.
+    @discardableResult
+    package func drain(most: Int = .max) -> Bool {
         thread.store(Self.caller, ordering: .relaxed)
+        var left = most
         while let job = takeOne() {
             switch job {
             case .task(let job, let lane):
@@ -43,7 +46,10 @@ package final class JobQueue: Sendable {
             case .world(let job, let lane):
                 job.runSynchronously(on: lane.asUnownedSerialExecutor())
             }
+            left -= 1
+            if left == 0 { return false }
         }
+        return true
     }
 
     private func takeOne() -> Job? {

@@ -45,7 +45,11 @@ package final class FleetNightGround: Sendable {
         try database(simulation, over: FleetNightLine(simulation.time))
     }
 
-    func database(_ simulation: Simulation, over line: FleetNightLine) throws -> FleetDatabase {
+    func database(
+        _ simulation: Simulation,
+        over line: FleetNightLine,
+        _ watch: NightWatch? = nil
+    ) throws -> FleetDatabase {
         let settings = FleetSettings(
             try FleetAddress(server.address(database)),
             name: "nights",
@@ -64,11 +68,24 @@ package final class FleetNightGround: Sendable {
                 session = try PostgresSession.open(settings, at: host) { Self.real }
             }
             return FleetNightSession(session, over: line) {
+                watch?.asks()
                 self.show(simulation.time.wallTime)
             } whenOver: { session in
                 self.idle.withLock { $0.append(Idle(session: session)) }
             }
         }
+    }
+
+    /// Ends the sessions of a life that was stopped; it does not close them itself.
+    func abandon() throws {
+        idle.withLock { $0 = [] }
+        try server.query(
+            database,
+            """
+            SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+            WHERE datname = current_database() AND pid <> pg_backend_pid()
+            """
+        )
     }
 
     private static var real: Moment {

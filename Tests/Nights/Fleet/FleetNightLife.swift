@@ -21,14 +21,17 @@ extension FleetNightStory {
         let simulated = try SimulatedDepot(try depot.file(adapters: names), seed: seed)
         let simulation = simulated.simulation
         let story = self
+        let watch = NightWatch()
         do {
-            return try simulation.run { () async -> Result<NightResult, any Error> in
+            return try simulation.run(within: watch.bounds) {
+                () async -> Result<NightResult, any Error> in
                 do {
-                    let life = try await FleetNightLife(story, depot, simulated, ground)
+                    let life = try await FleetNightLife(story, depot, simulated, ground, watch)
                     return .success(try await life.live())
                 } catch { return .failure(error) }
             }.get()
         } catch let deadlock as Simulation.Deadlock {
+            try ground.abandon()
             var result = NightResult()
             result.broken = [
                 BrokenPromise(promise: "T1", night: 0, sentence: deadlock.description)
@@ -45,6 +48,7 @@ struct FleetNightLife: Sendable {
     let simulated: SimulatedDepot
     let ground: FleetNightGround
     let gateways: [FleetNightGateway]
+    let watch: NightWatch
     private let admin: FleetDatabase
 
     var simulation: Simulation { simulated.simulation }
@@ -55,9 +59,11 @@ struct FleetNightLife: Sendable {
         _ story: FleetNightStory,
         _ depot: NightDepot,
         _ simulated: SimulatedDepot,
-        _ ground: FleetNightGround
+        _ ground: FleetNightGround,
+        _ watch: NightWatch
     ) async throws {
         self.story = story
+        self.watch = watch
         self.depot = depot
         self.simulated = simulated
         self.ground = ground
@@ -133,6 +139,7 @@ struct FleetNightLife: Sendable {
             result.trace += doings.takeWords().map { "\(account.number) \($0)" }
         }
         if result.broken.isEmpty { result.broken = judge.verdictsInTheEnd() }
+        result.records = await records()
         for (what, states) in doings.disturbed { result.coverage.note(what, states) }
         await admin.close()
         return result
@@ -141,6 +148,21 @@ struct FleetNightLife: Sendable {
     private func modules() async -> [NightScene.Vehicle] {
         let depot = depot
         return await simulation.air.arrange { NightScene.modules(depot, in: $0) }
+    }
+
+    /// The record of each module, by the name of its vehicle.
+    private func records() async -> [String: String] {
+        let numbers = depot.numbers
+        return await simulation.air.arrange { world in
+            var records: [String: String] = [:]
+            for device in world.devices {
+                guard let number = numbers[device.label], let record = device.record else {
+                    continue
+                }
+                records[NightDepot.name(number)] = record
+            }
+            return records
+        }
     }
 
     private func tables() async throws -> FleetNightTables {
@@ -205,7 +227,11 @@ struct FleetNightLife: Sendable {
             case .answerLost: gateway.line.loseAnswer()
             case .databaseAway(let seconds):
                 for other in gateways { other.line.cut(for: seconds) }
-            case .adapterGone, .serviceGone, .suspended: break
+            case .suspended:
+                let records = await records().sorted { $0.key < $1.key }
+                    .map { "\($0.key) \($0.value)" }
+                doings.say("\(gateway.name) is stopped: " + records.joined(separator: "; "))
+            case .adapterGone, .serviceGone: break
             }
         } catch is JournalError {
             // Anyone who says something to a journal that cannot be written gets that answer.
@@ -234,6 +260,7 @@ struct FleetNightLife: Sendable {
                         try await gateway.journal.cut(after: count)
                     }
                 }
+                await depot.waitForHour(gateway.clock, simulation.time)
                 try await turn(start.rollout, on: gateway, own, wish, again: again, doings)
                 try await gateway.journal.refuse(after: nil)
                 guard try await gateway.isRaised() else { return }
@@ -260,7 +287,7 @@ struct FleetNightLife: Sendable {
             await strike(what, on: gateway, doings)
         }
         gateway.begins(host, stop)
-        let fleet = try ground.database(simulation, over: gateway.line)
+        let fleet = try ground.database(simulation, over: gateway.line, watch)
         do {
             try await carryOut(which, on: gateway, host, stop, fleet, wish, again: again, doings)
         } catch let error as JournalError where error.kind == .disk || error.kind == .full {
@@ -307,7 +334,7 @@ struct FleetNightLife: Sendable {
         {
             (plan, wish, isKept) = (kept.plan, kept.wish, true)
         }
-        let job = try NightRun(plan, of: plan.vehicles.map(\.id), depot)
+        let job = try NightRun(plan, of: plan.vehicles.map(\.id), depot, watched: watch)
         let entrance = FleetEntrance(fleet, journal, gateway: gateway.name)
         guard let holder = try await signIn(gateway, entrance, doings) else { return }
         do {
