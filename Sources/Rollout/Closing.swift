@@ -2,7 +2,7 @@ import Domain
 import Journal
 
 /// How an execution ends, once what is still owed to its module has been looked at.
-struct Closing {
+struct Closing: Sendable, Equatable {
     var outcome: Outcome
     var failure: FailureClass?
     var message: String

@@ -65,11 +65,24 @@ package protocol Coordinator: Sendable {
     /// What other machines have done since the last look, as far as it can be known now.
     func look() async throws(JournalError) -> SharedNews?
 
-    /// This machine has listened for the vehicle for long enough.
-    func miss(_ vehicle: VehicleID) async
+    /// Leaves vehicles to the other machines: each ends once all machines have left it.
+    func leave(_ left: [LeftVehicle]) async
 
-    /// This machine begins nothing more.
-    func stepAside() async
+    /// Which vehicles nothing may be begun on: those that are inhibited or in quarantine.
+    func leftAlone(
+        _ releases: [VehicleID: SHA256Digest],
+        quarantineAfter limit: Int?,
+        at time: WallTime
+    ) async throws(JournalError) -> LeftAlone
+
+    /// Why this machine does not wait for the others any longer; nil while it does.
+    var silence: String? { get }
+
+    /// This machine begins nothing more, or nothing before its window opens; the others do not wait for it.
+    func stepAside(forGood: Bool) async
+
+    /// The window of this machine has opened; it takes part again.
+    func comeBack() async
 }
 
 extension Coordinator {
@@ -89,8 +102,10 @@ extension Coordinator {
     package func follow() async throws(JournalError) {}
     package var wave: Int? { nil }
     package func look() async throws(JournalError) -> SharedNews? { nil }
-    package func miss(_ vehicle: VehicleID) async {}
-    package func stepAside() async {}
+    package func leave(_ left: [LeftVehicle]) async {}
+    package var silence: String? { nil }
+    package func stepAside(forGood: Bool) async {}
+    package func comeBack() async {}
     package func fence(of serial: Serial) -> LeaseFence? { nil }
     package var upkeep: (@Sendable () async -> Void)? { nil }
 }
@@ -150,6 +165,34 @@ package struct SharedNews: Sendable, Equatable {
         self.opened = opened
         self.mustDrain = mustDrain
     }
+}
+
+/// A vehicle that one of several machines leaves to the others.
+package struct LeftVehicle: Sendable, Equatable {
+    package let vehicle: VehicleID
+    /// The verdict of this machine; nil when it only did not hear the vehicle.
+    package let outcome: Outcome?
+    package let failure: FailureClass?
+    package let sentence: String
+
+    package init(
+        _ vehicle: VehicleID,
+        _ outcome: Outcome? = nil,
+        _ failure: FailureClass? = nil,
+        _ sentence: String = ""
+    ) {
+        (self.vehicle, self.outcome) = (vehicle, outcome)
+        (self.failure, self.sentence) = (failure, sentence)
+    }
+}
+
+/// Vehicles that nothing may be begun on.
+package struct LeftAlone: Sendable {
+    package var inhibits: [Inhibit] = []
+    /// Vehicles that have failed too often on their release: how often, and the last failure's message.
+    package var quarantined: [VehicleID: (count: Int, message: String)] = [:]
+
+    package init() {}
 }
 
 /// Whether an act may be done.
@@ -243,6 +286,21 @@ package struct LocalCoordinator: Coordinator {
         case .stopped(let hold): return .stopped(hold)
         case .inhibited(let inhibit): return .inhibited(inhibit)
         }
+    }
+
+    package func leftAlone(
+        _ releases: [VehicleID: SHA256Digest],
+        quarantineAfter limit: Int?,
+        at time: WallTime
+    ) async throws(JournalError) -> LeftAlone {
+        var left = LeftAlone()
+        left.inhibits = try await journal.inhibits(at: time)
+        guard let limit else { return left }
+        for count in try await journal.failures(atLeast: limit)
+        where releases[count.vehicle] == count.release {
+            left.quarantined[count.vehicle] = (count.count, count.message)
+        }
+        return left
     }
 
     package func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError) {

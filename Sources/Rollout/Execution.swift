@@ -48,6 +48,8 @@ final class Execution {
     private(set) var waits: String?
     /// How another machine ended it.
     private(set) var settled: SharedEnd?
+    /// The verdict of this machine alone, when other machines also decide how the vehicle ends.
+    private(set) var left: Closing?
 
     /// What an execution does beyond paying what is owed.
     enum Aim {
@@ -114,21 +116,22 @@ final class Execution {
         keptDebt = debt
         switch claim {
         case .held(let holder):
-            return try await end(
-                .deferred,
-                .transient,
-                "\(holder) has the right to touch this module; a later run tries again"
+            // No other machine can decide soon how it ends, so this one does not wait for them.
+            let words = "\(holder) has the right to touch this module; a later run tries again"
+            await depot.coordinator.leave(
+                [LeftVehicle(record.vehicle, .deferred, .transient, words)]
             )
+            return try await end(.deferred, .transient, words)
         case .unknown(let reason):
             // A run that ends says nothing of vehicles that it has not begun.
             if depot.stop.isRequested, !depot.stop.isRequestedAlone { return nil }
-            return try await end(.deferred, .transient, "\(reason); a later run tries again")
+            return try await leave(.deferred, .transient, "\(reason); a later run tries again")
         case .stopped(let hold):
             // A hold that is taken back at once is none that ends the run.
             if depot.coordinator.isShared { waits = hold.reason }
             return nil
-        case .inhibited(let inhibit): return try await end(.deferred, nil, inhibit.sentence)
-        case .quarantined(let sentence): return try await end(.failed, nil, sentence)
+        case .inhibited(let inhibit): return try await leave(.deferred, nil, inhibit.sentence)
+        case .quarantined(let sentence): return try await leave(.failed, nil, sentence)
         case .later(let reason):
             waits = reason
             return nil
@@ -157,6 +160,20 @@ final class Execution {
             if self.lease != nil { try await depot.coordinator.release(lease, with: verdict) }
             return verdict
         }
+    }
+
+    /// Ends the execution without a right: with a verdict, or when several machines go through the waves
+    /// together, by leaving the vehicle to the others.
+    private func leave(
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String
+    ) async throws(JournalError) -> Verdict? {
+        guard depot.coordinator.wave != nil else {
+            return try await end(outcome, failure, message)
+        }
+        left = Closing(outcome, failure, message)
+        return nil
     }
 
     private static let fencedSentence =

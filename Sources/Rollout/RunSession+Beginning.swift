@@ -8,17 +8,17 @@ extension RunSession {
     /// Vehicles that are inhibited, in quarantine, or ruled out by what the fleet list says of them
     /// have their verdict before anything is begun.
     func leaveAlone() async throws(JournalError) {
-        let inhibits = try await depot.journal.inhibits(at: depot.time.wallTime)
+        var releases: [VehicleID: SHA256Digest] = [:]
+        for job in run.jobs { releases[job.vehicle] = job.release }
+        let left = try await depot.coordinator.leftAlone(
+            releases,
+            quarantineAfter: run.schedule.quarantineAfter,
+            at: depot.time.wallTime
+        )
         var whole: Inhibit?
         var single: [VehicleID: Inhibit] = [:]
-        for inhibit in inhibits {
+        for inhibit in left.inhibits {
             if let vehicle = inhibit.vehicle { single[vehicle] = inhibit } else { whole = inhibit }
-        }
-        var quarantined: [VehicleID: [FailureCount]] = [:]
-        if let limit = run.schedule.quarantineAfter {
-            for count in try await depot.journal.failures(atLeast: limit) {
-                quarantined[count.vehicle, default: []].append(count)
-            }
         }
         for (index, job) in run.jobs.enumerated() {
             if progress.refusal != nil {
@@ -27,14 +27,22 @@ extension RunSession {
                 continue
             }
             let touched = progress.executions[index].acted
-            if let kept = try await keep(index) {
-                skip(index, kept, touched: touched)
-            } else if let inhibit = single[job.vehicle] ?? whole {
-                let verdict = try await conclude(index, .deferred, nil, inhibit.sentence)
+            func close(
+                _ closing: Closing,
+                _ problems: [Problem] = []
+            ) async throws(JournalError) {
+                guard let verdict = try await self.close(index, closing, problems) else { return }
                 skip(index, verdict.outcome, verdict.failure, touched: touched)
-            } else if let count = quarantined[job.vehicle]?.first(where: {
-                $0.release == job.release
-            }) {
+            }
+            if let kept = keep(index) {
+                if progress.outcome(of: index) != kept.outcome {
+                    try await close(kept)
+                } else if try await !leave(index, kept) {
+                    skip(index, kept.outcome, touched: touched)
+                }
+            } else if let inhibit = single[job.vehicle] ?? whole {
+                try await close(Closing(.deferred, nil, inhibit.sentence))
+            } else if let count = left.quarantined[job.vehicle] {
                 let sentence =
                     "in quarantine after \(count.count) failures, the last: \(count.message); "
                     + "fix it and say 'yardmaster clear \(job.vehicle)'"
@@ -43,37 +51,32 @@ extension RunSession {
                     progress.quarantines(index, Closing(.failed, nil, sentence))
                     continue
                 }
-                let verdict = try await conclude(index, .failed, nil, sentence)
-                skip(index, verdict.outcome, verdict.failure, touched: touched)
+                try await close(Closing(.failed, nil, sentence))
             } else if let (problem, otherwise) = job.steps.problemAhead,
                 let ending = otherwise.ending,
                 // What was begun is finished, whatever is said of the vehicle since.
                 !progress.indebted.contains(index)
             {
                 depot.events.emit(.problem(job.vehicle, problem))
-                let verdict = try await conclude(
-                    index,
-                    ending.outcome,
-                    ending.failure,
-                    problem.sentence,
+                try await close(
+                    Closing(ending.outcome, ending.failure, problem.sentence),
                     [problem]
                 )
-                skip(index, verdict.outcome, verdict.failure, touched: touched)
             }
         }
     }
 
     /// The verdict that a vehicle keeps, so that nothing is done on it; nil for all others.
-    private func keep(_ index: Int) async throws(JournalError) -> Outcome? {
+    private func keep(_ index: Int) -> Closing? {
         let job = run.jobs[index]
         guard !progress.indebted.contains(index) else { return nil }
         if progress.doubtful.contains(index), !job.onlyReads {
-            if progress.outcome(of: index) == .inDoubt { return .inDoubt }
-            return try await conclude(index, .inDoubt, .inDoubt, "").outcome
+            return Closing(.inDoubt, .inDoubt, "")
         }
         guard let outcome = progress.outcome(of: index), !job.hasUpdates else { return nil }
         switch outcome {
-        case .succeeded, .alreadyCurrent: return outcome
+        case .succeeded, .alreadyCurrent:
+            return Closing(outcome, nil, progress.executions[index].end?.message ?? "")
         case .failed, .rolledBack, .rejected, .unreachable, .deferred, .skipped, .timedOut,
             .aborted, .inDoubt:
             return nil

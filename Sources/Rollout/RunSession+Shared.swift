@@ -12,8 +12,16 @@ final class SharedPart: Sendable {
         var ends: [Int: SharedEnd] = [:]
         /// Those that were listened for long enough here.
         var missed: Set<Int> = []
+        /// Vehicles that this machine leaves to the others, with its own verdict.
+        var left: [Int: Left] = [:]
         /// Whether it was said that others are waited for.
         var isTold = false
+    }
+
+    struct Left: Sendable {
+        let closing: Closing
+        let problems: [Problem]
+        var isReported = false
     }
 
     private let state = Mutex(State())
@@ -57,6 +65,25 @@ final class SharedPart: Sendable {
             $0.ends[vehicle] = nil
             $0.parked[vehicle] = nil
             $0.missed.remove(vehicle)
+            $0.left[vehicle] = nil
+        }
+    }
+
+    func leave(_ vehicle: Int, _ left: Left) {
+        state.withLock {
+            $0.parked[vehicle] = nil
+            $0.left[vehicle] = left
+        }
+    }
+
+    func left(_ vehicle: Int) -> Left? { state.withLock { $0.left[vehicle] } }
+
+    /// Vehicles that were left here and not reported to the others yet.
+    func takeUnreported() -> [(vehicle: Int, closing: Closing)] {
+        state.withLock { state in
+            let unreported = state.left.filter { !$0.value.isReported }.sorted { $0.key < $1.key }
+            for (vehicle, _) in unreported { state.left[vehicle]?.isReported = true }
+            return unreported.map { ($0.key, $0.value.closing) }
         }
     }
 
@@ -86,8 +113,93 @@ extension RunSession {
     /// Nobody here hears it: another machine may.
     func miss(_ vehicle: Int) async -> Bool {
         guard let shared, !run.schedule.isPartial else { return false }
-        if shared.miss(vehicle) { await depot.coordinator.miss(run.jobs[vehicle].vehicle) }
+        if shared.miss(vehicle) {
+            await depot.coordinator.leave([LeftVehicle(run.jobs[vehicle].vehicle)])
+        }
         return true
+    }
+
+    /// Leaves a vehicle to the other machines: it ends as another machine ends it, or once all have left it.
+    ///
+    /// False when no other machine takes part.
+    func leave(
+        _ vehicle: Int,
+        _ closing: Closing,
+        _ problems: [Problem] = []
+    ) async throws(JournalError) -> Bool {
+        guard let shared, !run.schedule.isPartial, progress.refusal == nil else { return false }
+        let closing = try await self.closing(of: vehicle, closing)
+        shared.leave(vehicle, SharedPart.Left(closing: closing, problems: problems))
+        shell.with {
+            $0.actions += $0.scheduler.ended(
+                vehicle,
+                nil,
+                nil,
+                touched: false,
+                at: depot.time.now
+            )
+        }
+        return true
+    }
+
+    /// Reports what was left here, after the news has shown that the others have not ended it.
+    private func reportLeft() async {
+        guard let unreported = shared?.takeUnreported(), !unreported.isEmpty else { return }
+        await depot.coordinator.leave(
+            unreported.map { vehicle, closing in
+                LeftVehicle(
+                    run.jobs[vehicle].vehicle,
+                    closing.outcome,
+                    closing.failure,
+                    closing.message
+                )
+            }
+        )
+    }
+
+    /// The run ends before the others have left these vehicles: this machine's own verdict counts.
+    func closeLeft() async throws(JournalError) {
+        guard let shared else { return }
+        for vehicle in run.jobs.indices {
+            guard let left = shared.left(vehicle) else { continue }
+            try await conclude(vehicle, left)
+        }
+    }
+
+    /// The database has not answered for too long: the vehicles that wait for others are deferred.
+    private func giveUpOnOthers(_ why: String) async throws(JournalError) {
+        guard let shared, !run.schedule.isPartial else { return }
+        for vehicle in run.jobs.indices where mayAdopt(vehicle) && !progress.hasEnded(vehicle) {
+            let left =
+                shared.left(vehicle)
+                ?? SharedPart.Left(
+                    closing: Closing(.deferred, .transient, "\(why); a later run tries again"),
+                    problems: []
+                )
+            if shared.left(vehicle) == nil { shared.leave(vehicle, left) }
+            await reportLeft()
+            try await conclude(vehicle, left)
+        }
+        shell.advance()
+        shell.bell.ring()
+    }
+
+    private func conclude(_ vehicle: Int, _ left: SharedPart.Left) async throws(JournalError) {
+        shared?.forgetEnd(of: vehicle)
+        let record = try await progress.execution(of: vehicle)
+        if let own = record.end, own.outcome == left.closing.outcome {
+            progress.note(vehicle, own.outcome)
+            return skip(vehicle, own.outcome, own.failure, touched: record.acted)
+        }
+        let verdict = try await conclude(
+            vehicle,
+            left.closing.outcome,
+            left.closing.failure,
+            left.closing.message,
+            left.problems
+        )
+        try await depot.events.save(in: depot.journal)
+        skip(vehicle, verdict.outcome, verdict.failure, touched: record.acted)
     }
 
     /// What others have done since the last look, and who is to be tried again.
@@ -108,6 +220,8 @@ extension RunSession {
         for (vehicle, end) in shared.ends where mayAdopt(vehicle) {
             try await adopt(vehicle, end)
         }
+        await reportLeft()
+        if let why = depot.coordinator.silence { try await giveUpOnOthers(why) }
         let due = shared.due(at: depot.time.now)
         for vehicle in due {
             let record = try await progress.execution(of: vehicle)
@@ -127,15 +241,20 @@ extension RunSession {
         if shared?.isParked(vehicle) == true { return true }
         return shell.with { state in
             switch state.scheduler.dispatch.vehicles[vehicle].phase {
-            case .closed, .queued: true
-            case .holding, .resting, .asking, .ended: false
+            // A vehicle that has ended here may have ended elsewhere since: the last verdict counts.
+            case .closed, .queued, .ended: true
+            case .holding, .resting, .asking: false
             }
         }
     }
 
     /// Another machine has ended it: that is its verdict here, too.
     func adopt(_ vehicle: Int, _ end: SharedEnd) async throws(JournalError) {
+        let left = shared?.left(vehicle)
         shared?.forgetEnd(of: vehicle)
+        if let left, left.closing.outcome == end.outcome {
+            return try await conclude(vehicle, left)
+        }
         let record = try await progress.execution(of: vehicle)
         if let own = record.end, own.outcome == end.outcome {
             // It may have been taken up again meanwhile, and ended as before.
@@ -158,9 +277,9 @@ extension RunSession {
 
     /// Somebody wants it taken again, which had ended.
     private func reopen(_ vehicle: VehicleID) async throws(JournalError) {
-        guard let index = shared?.index(of: vehicle), progress.outcome(of: index) != nil else {
-            return
-        }
+        guard let index = shared?.index(of: vehicle),
+            progress.outcome(of: index) != nil || shared?.left(index) != nil
+        else { return }
         shared?.forgetEnd(of: index)
         let record = try await progress.execution(of: index)
         let debt = try await depot.journal.debt(of: run.jobs[index].serial)

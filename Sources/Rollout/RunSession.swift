@@ -46,10 +46,11 @@ struct RunSession {
         )
         // Where nothing is begun, there are no waves to be kept.
         let isHeld = progress.refusal != nil
+        let rules = WaveBoard.Rules(schedule, isHeld: isHeld, shared: depot.coordinator.wave)
         var board = WaveBoard(
             isHeld ? [Array(run.jobs.indices)] : schedule.waves,
             strata: schedule.models,
-            rules: WaveBoard.Rules(schedule, isHeld: isHeld, shared: depot.coordinator.wave),
+            rules: rules,
             beginning: depot.coordinator.wave
                 ?? (progress.isContinued ? progress.rollout?.wave ?? 0 : 0),
             soakedSince: progress.isContinued ? progress.rollout?.waveEnded : nil
@@ -60,7 +61,10 @@ struct RunSession {
             if !record.forgiven {
                 board.remember(index, end.outcome, end.failure, touched: record.acted)
             }
-            if !isHeld, progress.precedence(of: index) != .now { board.wasDone(index, end.outcome) }
+            // Machines that go through the waves together all wait for the same vehicles.
+            if !isHeld, !rules.isShared, progress.precedence(of: index) != .now {
+                board.wasDone(index, end.outcome)
+            }
         }
         shell = SchedulerShell(
             Scheduler(dispatch, board, schedule.limits),
@@ -91,6 +95,7 @@ struct RunSession {
             group.cancelAll()
         }
         if let failure = shell.with({ $0.failure }) { throw failure }
+        try await closeLeft()
         let ending = self.ending
         if case .aborted(let why) = ending { try await abortRest(why) }
         // A verb may have been answered since the last look.
@@ -183,12 +188,14 @@ struct RunSession {
             case .check(let wave):
                 group.addTask { await self.check(after: wave) }
             case .waiting(let until):
+                await depot.coordinator.stepAside(forGood: false)
                 notice(.waiting, "waits for the window, which opens at \(until)")
             case .windowOpened(let until):
+                await depot.coordinator.comeBack()
                 notice(.windowOpened, "the window is open until \(until)")
             case .drain(let ending):
                 if case .aborted = ending { depot.rules.retryBudget.close() }
-                await depot.coordinator.stepAside()
+                await depot.coordinator.stepAside(forGood: true)
                 try await progress.drains(ending)
                 if let why = ending.sentence { notice(.draining, why) }
             case .stopAll:
@@ -253,9 +260,20 @@ struct RunSession {
             if let end = execution.settled {
                 ended(vehicle, nil, nil, touched: false)
                 try await adopt(vehicle, end)
+            } else if let closing = execution.left {
+                let verdict = try await close(vehicle, closing)
+                try await depot.events.save(in: depot.journal)
+                ended(
+                    vehicle,
+                    verdict?.outcome,
+                    verdict?.failure,
+                    touched: execution.record.acted
+                )
             } else if let why = execution.waits, progress.refusal == nil {
                 park(vehicle, why)
             } else if let verdict {
+                // While the right lasted no other machine has ended the vehicle.
+                if !stop.isFenced { shared?.forgetEnd(of: vehicle) }
                 try await settle(vehicle, verdict, touched: execution.record.acted)
             } else if progress.refusal != nil, !halt.isRequested {
                 // What was owed is paid, and it has no verdict yet: that is all under a hold.
@@ -404,12 +422,7 @@ struct RunSession {
         let now = depot.time.wallTime
         var record = try await progress.execution(of: vehicle)
         let debt = try await depot.journal.debt(of: job.serial)
-        let owed = try await depot.journal.owed(by: job.vehicle)
-        var closing = Closing(outcome, failure, message)
-        if let doubt = try await depot.journal.doubts(of: job.vehicle).first, !job.onlyReads {
-            closing = job.closing(inDoubt: doubt)
-        }
-        closing = closing.owing(debt).owing(owed)
+        let closing = try await closing(of: vehicle, Closing(outcome, failure, message))
         record.run = depot.run
         record.state = .ended
         record.updated = now
@@ -445,6 +458,34 @@ struct RunSession {
         }
         progress.note(vehicle, verdict.outcome)
         return verdict
+    }
+
+    /// How the vehicle ends when its doubts, its debt and its owed steps are taken into account.
+    func closing(of vehicle: Int, _ closing: Closing) async throws(JournalError) -> Closing {
+        let job = run.jobs[vehicle]
+        let debt = try await depot.journal.debt(of: job.serial)
+        let owed = try await depot.journal.owed(by: job.vehicle)
+        var closing = closing
+        if let doubt = try await depot.journal.doubts(of: job.vehicle).first, !job.onlyReads {
+            closing = job.closing(inDoubt: doubt)
+        }
+        return closing.owing(debt).owing(owed)
+    }
+
+    /// Ends a vehicle without an attempt; nil when it was left to the other machines instead.
+    func close(
+        _ vehicle: Int,
+        _ closing: Closing,
+        _ problems: [Problem] = []
+    ) async throws(JournalError) -> Verdict? {
+        guard try await !leave(vehicle, closing, problems) else { return nil }
+        return try await conclude(
+            vehicle,
+            closing.outcome,
+            closing.failure,
+            closing.message,
+            problems
+        )
     }
 
     func skip(

@@ -18,6 +18,21 @@ struct Members {
         let holder: FleetHolder
         let run: Int
 
+        /// Leaves a vehicle to the others, with its own verdict; nil when it did not hear the vehicle.
+        func leave(
+            _ vehicle: VehicleID,
+            _ outcome: Outcome? = nil,
+            _ failure: FailureClass? = nil,
+            _ sentence: String = ""
+        ) async throws {
+            try await fleet.leave(
+                [FleetLeft(vehicle, outcome, failure, sentence)],
+                in: "city",
+                beginning: 1,
+                as: holder
+            )
+        }
+
         /// The execution of a vehicle, recorded as a run would.
         func execution(_ vehicle: VehicleID, _ serial: Serial) async throws -> ExecutionRecord {
             if let known = try await journal.execution(rollout: "city", vehicle: vehicle) {

@@ -82,4 +82,12 @@ extension FleetRunTests {
         )
         #expect(who == "v4|succeeded|south\nv5|unreachable|\n")
     }
+
+    @Test func `in a rehearsal a wave soaks by the simulated clock`() throws {
+        let yard = try Yard()
+        let rollout = "{waves: [1, rest], between-waves: {soak: 2h}}"
+        let result = try gateway(yard, "north", 2, rollout).run()
+        #expect(result.status == 0, "\(result.errors)\(result.output)")
+        #expect(result.lastLine.contains("ok=2"), "\(result.lastLine)")
+    }
 }

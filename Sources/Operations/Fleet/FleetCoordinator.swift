@@ -1,6 +1,5 @@
 package import Domain
 package import Journal
-import Manifest
 package import Postgres
 package import Reports
 package import Rollout
@@ -10,7 +9,7 @@ import Synchronization
 /// The rights of a fleet: a module is touched only with the right of the fleet's database, and by this
 /// machine's journal, too.
 package final class FleetCoordinator: Coordinator {
-    private struct State: Sendable {
+    struct State: Sendable {
         var keeper: LeaseKeeper
         var fences: [Serial: LeaseFence] = [:]
         /// Whether it was said that the database does not answer.
@@ -27,34 +26,50 @@ package final class FleetCoordinator: Coordinator {
         var changes = 0
         /// In which history of the database.
         var history: String?
-        /// Vehicles that the database has not heard are not heard here.
-        var missed: [VehicleID] = []
-        /// Whether the end of a wave is looked after.
+        /// Vehicles that this gateway has left to the others, and has not reported to the database yet.
+        var left: [LeftVehicle] = []
+        var place = Participation.takesPart
+        /// Whether that was reported to the database.
+        var isPlaceReported = true
+        /// Whether a task of this run is handling the end of a wave.
         var isAdvancing = false
-        /// Since when each vehicle waits for one who vanished.
+        /// In a rehearsal: the wave that soaks, and since when, by simulated time.
+        var soaking: (wave: Int, since: Moment)?
+        /// Since when each vehicle waits for a gateway that vanished, or for a place at the gate.
         var waits: [VehicleID: Moment] = [:]
     }
 
-    private let local: LocalCoordinator
-    private let journal: Journal
-    private let fleet: FleetDatabase
+    /// How this gateway takes part in the rollout.
+    enum Participation {
+        /// The others wait for this gateway to hear a vehicle.
+        case takesPart
+        /// Its window is closed: it reads no news and advances no wave.
+        case waits
+        /// It begins no further vehicle.
+        case drains
+    }
+
+    let local: LocalCoordinator
+    let journal: Journal
+    let fleet: FleetDatabase
     let holder: FleetHolder
     let rollout: String
     let run: Int
     let part: FleetPart
-    private let post: FleetPost
+    let post: FleetPost
     private let terms: LeaseTerms
-    private let time: any Timekeeper
+    let time: any Timekeeper
     /// The machine's own clock, where that is not the run's; nil where nobody compares it.
     private let machineTime: (@Sendable () -> WallTime)?
     /// Tells people what is waited for.
     private let say: @Sendable (String) -> Void
-    private let state: Mutex<State>
+    let state: Mutex<State>
 
-    /// For how long one vehicle waits for a database that does not answer or may not grant.
+    /// For how long a vehicle waits for a database that does not answer or may not grant.
     package static let patience = Duration.seconds(30 * 60)
     private static let tick = Duration.seconds(1)
-    private static let lookPause = Duration.seconds(5)
+    static let lookPause = Duration.seconds(5)
+    static let waitingPause = Duration.seconds(30)
 
     package init(
         local: LocalCoordinator,
@@ -124,7 +139,6 @@ package final class FleetCoordinator: Coordinator {
             return .granted(Lease(serial: serial, epoch: granted.epoch, vehicle: vehicle))
         }
         try await local.release(lease, with: nil)
-        if case .unknown = answer { await miss(vehicle) }
         return answer
     }
 
@@ -155,10 +169,7 @@ package final class FleetCoordinator: Coordinator {
             case .later(let words): reason = words
             }
             isWaited(for: reason)
-            guard began.duration(to: time.now) < Self.patience else {
-                await miss(wish.vehicle)
-                return .unknown(reason)
-            }
+            guard began.duration(to: time.now) < Self.patience else { return .unknown(reason) }
             let next = time.now.advanced(by: pause)
             while time.now < next {
                 await time.sleep(for: Self.tick, "the fleet's database")
@@ -200,7 +211,7 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    private func adopt(
+    func adopt(
         _ accounts: FleetAccounts,
         in record: ExecutionRecord,
         isHeld: Bool
@@ -242,11 +253,13 @@ package final class FleetCoordinator: Coordinator {
         case .ended(let end): return .final(.settled(end.shared))
         case .early: return .final(.later("its wave has not begun"))
         case .full(let count):
-            return .final(
-                .later(
-                    "\(count) are under way on all gateways, and one more could overshoot the gate"
-                )
-            )
+            let words =
+                "\(count) are under way on all gateways, and one more could overshoot the gate"
+            // No gateway may be at work that would end a vehicle which was lost and keeps its place.
+            if part.isPartial, waited(for: wish.vehicle) >= Self.patience {
+                return .final(.unknown(words))
+            }
+            return .final(.later(words))
         case .unlisted:
             return .final(
                 .unknown("the fleet's plan of the rollout does not have this vehicle and module")
@@ -271,15 +284,10 @@ package final class FleetCoordinator: Coordinator {
             let words =
                 "the gateway that had the right to this module has vanished; it is free in "
                 + left.brief
-            let now = time.now
-            let since = state.withLock { state in
-                let since = state.waits[wish.vehicle] ?? now
-                state.waits[wish.vehicle] = since
-                return since
-            }
-            // By the server's clock it is free in a few minutes; a rehearsal's own goes faster.
-            guard part.wave != nil, since.duration(to: now) < Self.patience else {
-                return .final(.unknown(words))
+            guard part.wave != nil else { return .final(.unknown(words)) }
+            // By the server's clock it is free in a few minutes; the time of a rehearsal goes faster.
+            guard waited(for: wish.vehicle) < Self.patience else {
+                return .final(.held(by: "a gateway that has vanished"))
             }
             return .final(.later(words))
         case .behind(let known, let found):
@@ -307,7 +315,17 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    private func isWaited(for reason: String) {
+    /// How long a vehicle has waited since its first refusal.
+    private func waited(for vehicle: VehicleID) -> Duration {
+        let now = time.now
+        return state.withLock { state in
+            let since = state.waits[vehicle] ?? now
+            state.waits[vehicle] = since
+            return since.duration(to: now)
+        }
+    }
+
+    func isWaited(for reason: String) {
         let now = time.now
         let isNews = state.withLock { state in
             if state.awaySince == nil { state.awaySince = now }
@@ -410,172 +428,6 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    // MARK: Following
-
-    package func follow() async throws(JournalError) {
-        let now = time.now
-        let isDue = state.withLock { state in
-            guard !state.isAway, state.nextLook.map({ now >= $0 }) ?? true else { return false }
-            state.nextLook = now.advanced(by: Self.lookPause)
-            return true
-        }
-        guard isDue else { return }
-        if let error = try await post.follow(rollout) {
-            isWaited(for: "the fleet's database does not answer: \(error)")
-        }
-    }
-
-    // MARK: One rollout
-
-    package var wave: Int? { part.wave }
-
-    package func look() async throws(JournalError) -> SharedNews? {
-        let now = time.now
-        let since: Int? = state.withLock { state in
-            guard !state.isAway, state.nextNews.map({ now >= $0 }) ?? true else { return nil }
-            state.nextNews = now.advanced(by: Self.lookPause)
-            return state.changes
-        }
-        guard var since, part.wave != nil else { return nil }
-        // Another history counts its changes from elsewhere.
-        let history = try await journal.fleetHistory()
-        since = state.withLock { state in
-            if state.history != history { (state.history, state.changes) = (history, 0) }
-            return state.changes
-        }
-        let news: FleetNews?
-        do throws(FleetError) {
-            news = try await fleet.news(
-                of: rollout,
-                beginning: part.beginning,
-                since: since,
-                for: holder
-            )
-        } catch {
-            isWaited(for: "the fleet's database does not answer: \(error)")
-            return nil
-        }
-        guard let news else {
-            return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
-        }
-        state.withLock { $0.changes = news.changes }
-        if !news.ended.isEmpty {
-            try await settleAccounts(of: Set(news.ended.map(\.vehicle)))
-            try await adoptDoubts(of: news.ended.filter { $0.outcome == .inDoubt }.map(\.vehicle))
-        }
-        return SharedNews(
-            wave: news.wave,
-            ended: news.ended.map(\.shared),
-            opened: news.opened,
-            mustDrain: news.mustDrain
-        )
-    }
-
-    /// What others have brought to rest is not owed here any more.
-    private func settleAccounts(of vehicles: Set<VehicleID>) async throws(JournalError) {
-        for record in try await journal.fleetAccounts() where vehicles.contains(record.vehicle) {
-            let accounts: FleetAccounts
-            do throws(FleetError) {
-                accounts = try await fleet.accounts(of: record.vehicle, on: record.serial)
-            } catch { return }
-            try await adopt(accounts, in: record, isHeld: false)
-        }
-    }
-
-    /// What a vehicle is in doubt about is known here as well: without it the verdict would not stand.
-    private func adoptDoubts(of vehicles: [VehicleID]) async throws(JournalError) {
-        for vehicle in vehicles {
-            guard let record = try await journal.execution(rollout: rollout, vehicle: vehicle)
-            else { continue }
-            let accounts: FleetAccounts
-            do throws(FleetError) {
-                accounts = try await fleet.accounts(of: vehicle, on: record.serial)
-            } catch { return }
-            try await adopt(accounts, in: record, isHeld: true)
-        }
-    }
-
-    package func miss(_ vehicle: VehicleID) async {
-        state.withLock { $0.missed.append(vehicle) }
-        await tellMissed()
-    }
-
-    private func tellMissed() async {
-        while let vehicle = state.withLock({ $0.missed.first }) {
-            do throws(FleetError) {
-                try await fleet.miss(
-                    vehicle,
-                    of: rollout,
-                    beginning: part.beginning,
-                    as: holder
-                )
-            } catch { return }
-            state.withLock { $0.missed.removeAll { $0 == vehicle } }
-        }
-    }
-
-    package func stepAside() async {
-        do throws(FleetError) { try await fleet.stepAside(holder) } catch {}
-    }
-
-    /// Brings the waves on, as whichever gateway sees it first: one of them does each step.
-    private func advance() async {
-        guard part.wave != nil, !part.isPartial,
-            state.withLock({ state in
-                guard !state.isAdvancing, !state.isAway else { return false }
-                state.isAdvancing = true
-                return true
-            })
-        else { return }
-        do throws(FleetError) { try await bringOn() } catch {}
-        state.withLock { $0.isAdvancing = false }
-    }
-
-    private func bringOn() async throws(FleetError) {
-        guard let wave = try await fleet.endedWave(of: rollout, beginning: part.beginning) else {
-            return
-        }
-        func stop(_ reason: String) async throws(FleetError) {
-            try await fleet.stop(
-                rollout,
-                beginning: part.beginning,
-                after: wave.number,
-                reason: reason
-            )
-        }
-        if !wave.isLast {
-            let shortfall = part.rules.advance?.shortfall(
-                reached: wave.reached,
-                of: wave.members,
-                succeeded: wave.succeeded,
-                attempted: wave.attempted
-            )
-            if let shortfall { return try await stop("wave \(wave.number + 1): \(shortfall)") }
-            guard wave.soaked >= part.rules.between.soak else { return }
-            if !part.rules.between.check.isEmpty {
-                let isOurs = try await fleet.takeCheck(
-                    of: rollout,
-                    beginning: part.beginning,
-                    after: wave.number,
-                    as: holder
-                )
-                guard isOurs else { return }
-                let failure = await part.check(wave.number)
-                // A program that was ended with the run has not said anything about the wave.
-                guard !Task.isCancelled else { return }
-                if let failure {
-                    return try await stop("the check after wave \(wave.number + 1): \(failure)")
-                }
-            }
-            if part.rules.between.asks {
-                return try await stop(
-                    "wave \(wave.number + 1) has ended, and a person is to look at it"
-                )
-            }
-        }
-        _ = try await fleet.advance(rollout, beginning: part.beginning, from: wave)
-    }
-
     // MARK: Keeping
 
     package func fence(of serial: Serial) -> LeaseFence? {
@@ -634,7 +486,8 @@ package final class FleetCoordinator: Coordinator {
                     nextSign = now.advanced(by: terms.beat)
                     group.addTask {
                         await self.giveSign()
-                        await self.tellMissed()
+                        await self.reportPlace()
+                        await self.reportLeft()
                         try? await self.tellAll()
                     }
                 }

@@ -17,6 +17,8 @@ package struct FleetPart: Sendable {
     package var rules = WaveBoard.Rules()
     /// Whether it has only some of the plan's vehicles.
     package var isPartial = false
+    /// Whether the run is a rehearsal: its time is simulated, and a wave soaks by that time.
+    package var isRehearsal = false
     /// What its run works with, for anyone who looks on.
     package var adapters: [String] = []
     package var links = 0

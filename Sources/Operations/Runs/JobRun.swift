@@ -280,6 +280,7 @@ package struct JobRun {
         var coordinator: any Coordinator = local
         if let seat, var part {
             part.check = schedule.check
+            part.isRehearsal = site.seed != nil
             part.adapters = adapters
             part.links = adapters.count * job.plan.radio.linksPerAdapter
             let shared = seat.coordinator(

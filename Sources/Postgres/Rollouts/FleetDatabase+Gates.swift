@@ -53,13 +53,32 @@ package struct FleetEnd: Sendable, Equatable {
     }
 }
 
+/// A vehicle that a gateway leaves to the others.
+package struct FleetLeft: Sendable, Equatable {
+    package let vehicle: VehicleID
+    /// The gateway's own verdict; nil when it only did not hear the vehicle.
+    package let outcome: Outcome?
+    package let failure: FailureClass?
+    package let sentence: String
+
+    package init(
+        _ vehicle: VehicleID,
+        _ outcome: Outcome? = nil,
+        _ failure: FailureClass? = nil,
+        _ sentence: String = ""
+    ) {
+        (self.vehicle, self.outcome) = (vehicle, outcome)
+        (self.failure, self.sentence) = (failure, sentence)
+    }
+}
+
 /// What is new in a rollout since the last look.
 package struct FleetNews: Sendable, Equatable {
     package let wave: Int
     /// To be asked from the next time.
     package let changes: Int
     package var ended: [FleetEnd] = []
-    /// Those that were taken up again, and not because this gateway missed them.
+    /// Vehicles that were queued again and that this gateway has not left since.
     package var opened: [VehicleID] = []
     /// Whether somebody wants this gateway to end its part.
     package let mustDrain: Bool
@@ -171,35 +190,57 @@ extension FleetDatabase {
         return news
     }
 
-    /// This gateway has listened for a vehicle for long enough.
-    package func miss(
-        _ vehicle: VehicleID,
-        of rollout: String,
+    /// Leaves vehicles to the other gateways: each ends once all gateways at work have left it.
+    ///
+    /// Safe to repeat; the last call for a vehicle counts.
+    package func leave(
+        _ left: [FleetLeft],
+        in rollout: String,
         beginning: Int,
         as holder: FleetHolder
     ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
-                "say that \(vehicle) is not heard",
+                "leave vehicles to others",
                 """
-                INSERT INTO yardmaster.missed (rollout, beginning, vehicle, instance)
-                VALUES ($1, $2::bigint, $3, $4::uuid) ON CONFLICT DO NOTHING
+                INSERT INTO yardmaster.missed AS m (rollout, beginning, vehicle, instance, gateway,
+                  outcome, failure, sentence)
+                SELECT $1, $2::bigint, l.vehicle, $3::uuid, $4, nullif(l.outcome, ''),
+                  nullif(l.failure, ''), nullif(l.sentence, '')
+                FROM unnest($5::text[], $6::text[], $7::text[], $8::text[])
+                  AS l(vehicle, outcome, failure, sentence)
+                ON CONFLICT (rollout, beginning, vehicle, instance) DO UPDATE SET
+                  gateway = excluded.gateway, outcome = excluded.outcome,
+                  failure = excluded.failure, sentence = excluded.sentence
                 """,
-                [rollout, "\(beginning)", vehicle.text, holder.instance]
+                [
+                    rollout, "\(beginning)", holder.instance, holder.gateway,
+                    Self.array(left.map(\.vehicle.text)),
+                    Self.array(left.map { $0.outcome?.rawValue ?? "" }),
+                    Self.array(left.map { $0.failure?.rawValue ?? "" }),
+                    Self.array(left.map(\.sentence)),
+                ]
             )
         )
     }
 
     /// The wave that is on, once nothing of it is under way or to come; nil before.
+    ///
+    /// Also ends the vehicles that all gateways have left. `classes` are the failure classes that the gate
+    /// counts; empty means all.
     package func endedWave(
         of rollout: String,
-        beginning: Int
+        beginning: Int,
+        counting classes: [FailureClass] = []
     ) throws(FleetError) -> FleetWave? {
         let found = try rows(
             FleetStatement(
                 "look whether the wave has ended",
-                "SELECT * FROM yardmaster.wave($1, $2::bigint)",
-                [rollout, "\(beginning)"]
+                "SELECT * FROM yardmaster.wave($1, $2::bigint, $3::text[])",
+                [
+                    rollout, "\(beginning)",
+                    classes.isEmpty ? nil : Self.array(classes.map(\.rawValue)),
+                ]
             )
         )
         guard let row = found.first else { return nil }
@@ -293,6 +334,22 @@ extension FleetDatabase {
                 WHERE instance = $1::uuid AND draining IS NULL
                 """,
                 [holder.instance]
+            )
+        )
+    }
+
+    /// Takes part again after it stepped aside, and queues the vehicles that were deferred or not heard in
+    /// the meantime.
+    package func comeBack(
+        to rollout: String,
+        beginning: Int,
+        as holder: FleetHolder
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "come back to the rollout",
+                "SELECT yardmaster.come_back($1, $2::bigint, $3::uuid)",
+                [rollout, "\(beginning)", holder.instance]
             )
         )
     }

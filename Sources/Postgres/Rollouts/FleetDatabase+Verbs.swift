@@ -199,8 +199,12 @@ extension FleetDatabase {
                   UPDATE yardmaster.execution e SET state = 'queued', changed = r.changes + 1
                   FROM yardmaster.rollout r WHERE NOT $5::boolean
                     AND r.name = e.rollout AND r.beginning = e.beginning
-                    AND e.vehicle = ANY ($1::text[]) AND e.state = 'ended'
-                    AND e.outcome NOT IN ('succeeded', 'already-current', 'skipped')
+                    AND e.vehicle = ANY ($1::text[])
+                    AND (e.state = 'ended'
+                        AND e.outcome NOT IN ('succeeded', 'already-current', 'skipped')
+                      OR e.state = 'queued' AND EXISTS (SELECT FROM yardmaster.missed m
+                        WHERE m.rollout = e.rollout AND m.beginning = e.beginning
+                          AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL))
                   RETURNING e.rollout, e.beginning, e.vehicle
                 ), heard AS (
                   DELETE FROM yardmaster.missed m USING again WHERE m.rollout = again.rollout
@@ -240,6 +244,50 @@ extension FleetDatabase {
             }
         }
         return cleared
+    }
+
+    /// The inhibits that are in force now.
+    package func inhibits() throws(FleetError) -> [FleetInhibit] {
+        try rows(
+            FleetStatement(
+                "read the inhibits",
+                """
+                SELECT vehicle, reason, author, (extract(epoch FROM expires) * 1000)::bigint
+                FROM yardmaster.inhibit
+                WHERE expires IS NULL OR expires > yardmaster.clock() ORDER BY vehicle
+                """
+            )
+        ).map { FleetInhibit($0, from: 0) }
+    }
+
+    /// Which of these vehicles have failed at least `limit` times on their release.
+    package func quarantined(
+        _ releases: [VehicleID: SHA256Digest],
+        after limit: Int
+    ) throws(FleetError) -> [FleetQuarantine] {
+        let vehicles = releases.keys.sorted { $0.text < $1.text }
+        return try rows(
+            FleetStatement(
+                "read which vehicles are in quarantine",
+                """
+                SELECT f.vehicle, f.count, f.message FROM yardmaster.failure f
+                JOIN unnest($1::text[], $2::text[]) AS v(vehicle, release) USING (vehicle, release)
+                WHERE f.count >= $3::integer ORDER BY f.vehicle
+                """,
+                [
+                    Self.array(vehicles.map(\.text)),
+                    Self.array(vehicles.map { releases[$0]?.description ?? "" }), "\(limit)",
+                ]
+            )
+        ).compactMap { row in
+            row.text(0).flatMap { VehicleID($0) }.map {
+                FleetQuarantine(
+                    vehicle: $0,
+                    count: Int(row.integer(1) ?? 0),
+                    message: row.text(2) ?? ""
+                )
+            }
+        }
     }
 
     /// Every vehicle that something is known of.

@@ -91,6 +91,14 @@ package struct FleetInhibit: Sendable, Equatable {
     }
 }
 
+/// A vehicle that has failed too often on one release.
+package struct FleetQuarantine: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let count: Int
+    /// The last failure's sentence.
+    package let message: String
+}
+
 extension FleetDatabase {
     package func rollout(_ name: String) throws(FleetError) -> FleetRollout? {
         try rows(

@@ -26,7 +26,7 @@ package struct FleetSchema: Sendable {
 
     /// What this program works with.
     package static let current = FleetSchema([
-        first, verdicts, rollouts, gates, listed, lost, retold, doubted,
+        first, verdicts, rollouts, gates, listed, lost, retold, doubted, left,
     ])
 
     package var version: Int { migrations.count }
@@ -219,7 +219,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE, DELETE ON yardmaster.owed",
                 "INSERT, UPDATE ON yardmaster.failure",
                 "INSERT, UPDATE ON yardmaster.execution",
-                "INSERT ON yardmaster.missed",
+                "INSERT, UPDATE ON yardmaster.missed",
                 "INSERT, DELETE ON yardmaster.awaited",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]

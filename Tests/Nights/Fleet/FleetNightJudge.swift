@@ -307,8 +307,7 @@ struct FleetNightJudge {
             let name = NightDepot.name(number)
             let ends = turns.map { $0.outcomes[name] ?? nil }
             // One may have brought it there, and the others found it so.
-            // That a vehicle is in quarantine is not told by one that leaves it alone for that.
-            if Set(ends.map(Self.plain)).count > 1, story.policy.quarantine == nil {
+            if Set(ends.map(Self.plain)).count > 1 {
                 let list = ends.map { $0?.rawValue ?? "open" }.joined(separator: ", ")
                 no("agree", "\(name) is reported as \(list)")
             }

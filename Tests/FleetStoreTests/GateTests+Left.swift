@@ -1,0 +1,230 @@
+import Domain
+import Journal
+import Operations
+import Postgres
+import Testing
+
+/// How vehicles end that all gateways have left, and that no gateway waits for them.
+extension GateTests {
+    private func news(of member: Members.Member) async throws -> FleetNews {
+        try #require(
+            try await member.fleet.news(of: "city", beginning: 1, since: 0, for: member.holder)
+        )
+    }
+
+    @Test func `a vehicle that all have left ends by itself, as one of them says`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let all = try vehicles(4)
+            try await enlist(them, all)
+            try await north.leave(all[0].id, .deferred, nil, "inhibited: it has a flat tyre")
+            try await north.leave(all[1].id, .failed, nil, "in quarantine")
+            try await north.leave(all[2].id)
+            #expect(try await north.fleet.endedWave(of: "city", beginning: 1) == nil)
+            #expect(try await news(of: south).ended == [])
+            for vehicle in all.prefix(3) { try await south.leave(vehicle.id) }
+            // The fourth has not been begun, and the other three end without it.
+            #expect(try await north.fleet.endedWave(of: "city", beginning: 1) == nil)
+            let ended = try await news(of: south).ended
+            #expect(ended.map(\.outcome) == [.deferred, .failed, .unreachable])
+            #expect(ended.map(\.gateway) == ["north", "north", ""])
+            #expect(ended[0].sentence == "inhibited: it has a flat tyre")
+            // Nothing was done on them, so the gate does not count them.
+            #expect(try await north.fleet.rollout("city")?.attempted == 0)
+        }
+    }
+
+    @Test func `what is in doubt or owed weighs more than what a gateway says`() async throws {
+        try await Members.with(["north"]) { them in
+            let all = try vehicles(3)
+            try await enlist(them, all)
+            try them.ground.ask(
+                """
+                INSERT INTO yardmaster.step (rollout, beginning, vehicle, digest, ordinal, serial, action,
+                  epoch, instance, gateway, begun)
+                VALUES ('village', 1, 'v1', 'd', 0, 'a1', 'locate', 1, gen_random_uuid(), 'west', now());
+                INSERT INTO yardmaster.debt (serial, vehicle, rollout, epoch, gateway, image, name,
+                  target, total) VALUES ('a2', 'v2', 'village', 1, 'west', 'i', 'n', 't', 1);
+                """
+            )
+            try await them[0].leave(all[0].id, .deferred, nil, "inhibited")
+            try await them[0].leave(all[1].id, .deferred, nil, "inhibited")
+            try await them[0].leave(all[2].id, .succeeded, nil, "done")
+            #expect(try await them[0].fleet.endedWave(of: "city", beginning: 1) != nil)
+            let ended = try await news(of: them[0]).ended
+            #expect(ended.map(\.outcome) == [.inDoubt, .failed, .succeeded])
+            #expect(ended.map(\.failure) == [.inDoubt, .unreachable, nil])
+            // Another rollout began it, so the gate of this one does not count it.
+            #expect(try await them[0].fleet.rollout("city")?.failed == 0)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `one that was lost gives its place at the gate back, and counts when it was begun`(
+        isBegun: Bool
+    ) async throws {
+        try await Members.with(["north", "south"]) { them in
+            let south = them[1]
+            let all = try vehicles(2)
+            try await enlist(them, all, mostFailed: 0)
+            guard case .granted(let lease, _) = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            if isBegun {
+                let act = FleetAct(
+                    lease,
+                    vehicle: all[0].id,
+                    rollout: "city",
+                    beginning: 1,
+                    digest: "d",
+                    ordinal: 0,
+                    effect: "once",
+                    action: "locate",
+                    isPaying: false
+                )
+                #expect(try await them[0].fleet.intend(act, of: them[0].holder) == .granted)
+            }
+            try them.ground.ask(
+                "UPDATE yardmaster.gateway SET heard = heard - interval '1 h' WHERE name = 'north'"
+            )
+            try await south.leave(all[0].id)
+            // Its right may still be in use, and the other vehicle waits for its place.
+            #expect(try await claim(south, all[1]) == .full(underWay: 1))
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
+            #expect(try await news(of: south).ended == [])
+            try them.forget()
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
+            let ended = try await news(of: south).ended
+            #expect(ended.map(\.outcome) == [isBegun ? .inDoubt : .unreachable])
+            switch try await claim(south, all[1]) {
+            case .granted: #expect(!isBegun)
+            case .stopped(let hold): #expect(isBegun && hold.author == "gate")
+            default: Issue.record("it waits for ever")
+            }
+            #expect(try await south.fleet.rollout("city")?.failed == (isBegun ? 1 : 0))
+        }
+    }
+
+    @Test func `a verdict that came too late is not waited for`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let all = try vehicles(1)
+            try await enlist(them, all)
+            guard case .granted(let lease, _) = try await claim(north, all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            try them.forget()
+            guard case .granted(let other, _) = try await claim(south, all[0]) else {
+                Issue.record("not taken over")
+                return
+            }
+            try await settle(north, all[0], lease, .failed)
+            // It is an observation while another gateway has the right.
+            #expect(try await news(of: south).ended == [])
+            #expect(try await south.fleet.release(other, of: south.holder))
+            try await south.leave(all[0].id)
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) != nil)
+            let ended = try await news(of: south).ended
+            #expect(ended.map(\.outcome) == [.failed] && ended.map(\.gateway) == ["north"])
+        }
+    }
+
+    @Test func `one that was left is taken up again when a person says so`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let all = try vehicles(2)
+            try await enlist(them, all)
+            try await north.leave(all[0].id, .failed, nil, "in quarantine")
+            let before = try await news(of: north)
+            #expect(before.opened == [])
+            let answer = try await south.fleet.answer(
+                [all[0].id],
+                named: [],
+                as: IntentRecord.failed,
+                verb: "retry",
+                by: "mia"
+            )
+            #expect(answer.again == ["v1"])
+            let news = try #require(
+                try await north.fleet.news(
+                    of: "city",
+                    beginning: 1,
+                    since: before.changes,
+                    for: north.holder
+                )
+            )
+            #expect(news.opened == [all[0].id])
+            try await south.leave(all[0].id)
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
+        }
+    }
+
+    @Test func `a known failure does not keep its wave from ending on any gateway`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let all = try vehicles(3)
+            try await enlist(them, all, waves: [1, 1, 1])
+            guard case .granted(let lease, _) = try await claim(north, all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            try await settle(north, all[0], lease, .failed)
+            for member in them.all { try await member.fleet.signOff(member.holder) }
+            // The first gateway of the next night queues it again, after the other vehicles.
+            try await north.fleet.register(
+                north.holder,
+                program: "test",
+                at: WallTime(milliseconds: 0)
+            )
+            try await enlist(them, all, waves: [1, 1, 1])
+            #expect(try await claim(south, all[0]) == .early)
+            let wave = try #require(try await south.fleet.endedWave(of: "city", beginning: 1))
+            #expect(try await south.fleet.advance("city", beginning: 1, from: wave))
+            guard case .granted = try await claim(south, all[1]) else {
+                Issue.record("its wave is on")
+                return
+            }
+        }
+    }
+
+    @Test func `nobody waits for a gateway whose window is not open`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let all = try vehicles(1)
+            try await enlist(them, all)
+            await north.rights.stepAside(forGood: false)
+            try await south.leave(all[0].id)
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) != nil)
+            #expect(try await news(of: south).ended.map(\.outcome) == [.unreachable])
+            // Its window opens: what was not heard without it is queued again.
+            await north.rights.comeBack()
+            #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
+            #expect(try await news(of: north).opened == [all[0].id])
+            // A gateway does not take up again what it has left itself.
+            #expect(try await news(of: south).opened == [])
+        }
+    }
+
+    @Test func `a check whose gateway vanished is taken over`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            try await enlist(them, try vehicles(2), waves: [1, 1])
+            func take(_ member: Members.Member) async throws -> Bool {
+                try await member.fleet.takeCheck(
+                    of: "city",
+                    beginning: 1,
+                    after: 0,
+                    as: member.holder
+                )
+            }
+            #expect(try await take(them[0]))
+            #expect(try await !take(them[1]))
+            try them.ground.ask(
+                "UPDATE yardmaster.gateway SET heard = heard - interval '3 min' WHERE name = 'north'"
+            )
+            #expect(try await take(them[1]))
+            #expect(try await !take(them[0]))
+        }
+    }
+}
