@@ -53,4 +53,28 @@ extension FleetRunTests {
         #expect(refused.errors.contains("install the newer program on this machine"))
         #expect(try yard.ask("SELECT max(epoch) FROM yardmaster.module") == "1\n")
     }
+
+    @Test func `a program on tables of an older version begins nothing and names the upgrade`()
+        throws
+    {
+        let yard = try Yard()
+        let north = try yard.gateway("north", 1)
+        let fleet = ["--fleet", yard.server.address(yard.database)]
+        let version = try #require(
+            Int(try yard.ask("SELECT version FROM yardmaster.schema").dropLast())
+        )
+        try yard.ask("UPDATE yardmaster.schema SET version = version - 1")
+        let refusals =
+            try [["fleet", "check"], ["gateways"], ["fleet", "status"]]
+            .map { try Program().run($0 + fleet) } + [north.run()]
+        for refused in refusals {
+            let words = refused.output + refused.errors
+            #expect(refused.status == 78, "\(words)")
+            #expect(words.contains("version \(version - 1), and this program needs \(version)"))
+            #expect(words.contains("'yardmaster fleet upgrade'"), "\(words)")
+        }
+        #expect(try yard.ask("SELECT count(*) FROM yardmaster.module") == "0\n")
+        try yard.ask("UPDATE yardmaster.schema SET version = version + 1")
+        #expect(try north.run().status == 0)
+    }
 }
