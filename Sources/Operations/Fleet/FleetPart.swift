@@ -6,30 +6,30 @@ package import Rollout
 
 /// A run's part in a rollout of the fleet.
 package struct FleetPart: Sendable {
-    /// Which beginning of the rollout it works on.
+    /// The beginning of the rollout that it works on.
     package let beginning: Int
-    /// After how many failures on one release a vehicle is left alone.
+    /// The number of failures on one release after which a vehicle is left alone.
     package var quarantineAfter: Int?
-    /// What each vehicle is to get.
+    /// The release that each vehicle is to get.
     package var releases: [VehicleID: SHA256Digest] = [:]
-    /// The wave that is on as the run begins; nil where there are none to be kept.
+    /// The active wave when the run begins; nil when the run follows no waves.
     package var wave: Int?
     package var rules = WaveBoard.Rules()
     /// Whether it has only some of the plan's vehicles.
     package var isPartial = false
     /// Whether the run is a rehearsal: its time is simulated, and a wave soaks by that time.
     package var isRehearsal = false
-    /// What its run works with, for anyone who looks on.
+    /// The adapters and links of its run, for people who watch.
     package var adapters: [String] = []
     package var links = 0
-    /// Runs the check between two waves; what is returned is why it failed.
+    /// Runs the check between two waves; returns why it failed, nil when it passed.
     package var check: @Sendable (_ wave: Int) async -> String? = { _ in nil }
 
     package init(beginning: Int) { self.beginning = beginning }
 }
 
 extension FleetPlan {
-    /// The whole of a plan, for a run with all or some of its vehicles.
+    /// The whole plan, for a run with all or some of its vehicles.
     package init(_ plan: FrozenPlan, isPartial: Bool) {
         let waves = ScheduleBuilder(plan).waves
         var numbers: [VehicleID: Int] = [:]
