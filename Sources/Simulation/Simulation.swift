@@ -8,11 +8,11 @@ package final class Simulation: Sendable {
     package let air: Air
     private let queue: JobQueue
     private let taskLane: TaskLane
-    /// Stand-in for the threads that pin actors in production.
+    /// Replaces the threads to which actors are pinned in production.
     package let worldLane: WorldLane
     private let board = WaitBoard()
 
-    /// Virtual time begins at `beginning`, moved on by `now` when a world is taken up again.
+    /// Virtual time begins at `beginning`; `now` is later than zero when a world is continued.
     package init(
         seed: UInt64,
         beginning: WallTime = Simulation.firstEvening,
@@ -27,22 +27,23 @@ package final class Simulation: Sendable {
         air = Air(lane: worldLane, time: time, seed: seeds.next())
     }
 
-    /// When virtual time begins unless told otherwise: 2026-01-05T22:00:00Z.
+    /// When virtual time begins by default: 2026-01-05T22:00:00Z.
     package static let firstEvening = WallTime(milliseconds: 1_767_650_400_000)
 
     /// How virtual time relates to real time.
     package enum Pace: Sendable, Equatable {
         /// As fast as the machine can.
         case asFastAsPossible
-        /// So many virtual seconds a real second.
+        /// This many virtual seconds per real second.
         case times(Double)
     }
 
-    /// Nothing can run, nobody waits for time, and the work is not done; or the work went past its bounds.
+    /// Nothing can run, there is no deadline, and the work is not done; or the run has passed its
+    /// bounds.
     package struct Deadlock: Error, Sendable, CustomStringConvertible {
         package let seed: UInt64
         package let waits: [String]
-        /// Which bound was passed; nil where nothing could run.
+        /// The bound that was passed; nil when nothing could run.
         package var passed: String?
 
         package var description: String {
@@ -53,7 +54,7 @@ package final class Simulation: Sendable {
         }
     }
 
-    /// How far a run may go before it counts as one that never ends.
+    /// The bounds after which a run counts as one that never ends.
     package struct Bounds: Sendable {
         /// Jobs that may run before time passes.
         package var jobs = Int.max
@@ -65,7 +66,7 @@ package final class Simulation: Sendable {
 
     /// Runs `body` in virtual time on the calling thread and returns what it returns.
     ///
-    /// The pace is asked for at every step, so that it can change in mid-run.
+    /// The pace is evaluated at every step, so that it can change in the middle of a run.
     package func run<R: Sendable>(
         pace: @autoclosure () -> Pace = .asFastAsPossible,
         within bounds: Bounds = Bounds(),
@@ -94,10 +95,10 @@ package final class Simulation: Sendable {
         }
     }
 
-    /// How long a pace is kept before it is asked for again, in real time.
+    /// The longest real time between two evaluations of the pace.
     private static let patience = Duration.milliseconds(200)
 
-    /// Waits in real time for a deadline that is still to come; false when it has not come yet.
+    /// Waits in real time for a deadline in the future; false when it was not reached yet.
     private func keepsPace(_ pace: Pace, with deadline: Moment) -> Bool {
         guard case .times(let factor) = pace else { return true }
         let ahead = time.now.duration(to: deadline)
@@ -110,7 +111,7 @@ package final class Simulation: Sendable {
         return false
     }
 
-    /// Waits that are named on the board of a stuck run.
+    /// Runs `body`, whose wait is listed when the run is stuck.
     package func waiting<R>(
         for what: StaticString,
         _ whom: String,

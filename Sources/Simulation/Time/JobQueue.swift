@@ -3,9 +3,9 @@ import Domain
 import Glibc
 import Synchronization
 
-/// The jobs of a whole simulation, run on one thread, the next one chosen by the seed.
+/// The jobs of a whole simulation, run on one thread; the seed chooses the next one.
 ///
-/// Only the thread that drains the queue runs anything, so a job never meets another.
+/// Only the thread that drains the queue runs jobs, so no two jobs run at the same time.
 package final class JobQueue: Sendable {
     fileprivate enum Job {
         case task(UnownedJob, TaskLane)
@@ -21,7 +21,7 @@ package final class JobQueue: Sendable {
     /// The thread that drains the queue; 0 before the first time.
     private let thread = Atomic<UInt>(0)
 
-    /// Told when a job comes in, so that a paced run can stop waiting for the next moment.
+    /// Signalled when a job arrives, so that a paced run can stop waiting for the next moment.
     private let arrival = Arrival()
 
     package init(seed: UInt64) {
@@ -33,8 +33,8 @@ package final class JobQueue: Sendable {
         arrival.signal()
     }
 
-    /// Runs every job that is ready, and those they make ready, until none is left; false when it
-    /// stopped before that, after `most` of them.
+    /// Runs every job that is ready, and those that become ready, until none is left; false when it
+    /// stopped before that, after `most` jobs.
     @discardableResult
     package func drain(most: Int = .max) -> Bool {
         thread.store(Self.caller, ordering: .relaxed)
@@ -61,18 +61,19 @@ package final class JobQueue: Sendable {
         }
     }
 
-    /// Waits in real time until a job comes in, or for at most `duration`.
+    /// Waits in real time until a job arrives, or for at most `duration`.
     package func waitForJob(upTo duration: Duration) {
         arrival.wait(upTo: duration)
     }
 
-    /// Whether the caller is the thread that drains; relaxed, as a thread always sees its own store.
+    /// Whether the caller is the thread that drains; relaxed, because a thread always sees its own
+    /// store.
     fileprivate var isOwnThread: Bool { thread.load(ordering: .relaxed) == Self.caller }
 
     private static var caller: UInt { UInt(pthread_self()) }
 }
 
-/// Where the tasks of a simulated run are put in line.
+/// Queues the tasks of a simulated run.
 package final class TaskLane: TaskExecutor {
     private let queue: JobQueue
 
@@ -83,7 +84,7 @@ package final class TaskLane: TaskExecutor {
     }
 }
 
-/// Where the actors of the simulated world, and stand-ins of pinned ones, are put in line.
+/// Queues the jobs of the simulated world's actors, and of actors that are pinned in production.
 package final class WorldLane: SerialExecutor {
     private let queue: JobQueue
 
