@@ -2,11 +2,11 @@ import Domain
 import Journal
 import Reports
 
-// What is known of vehicles before anything is begun.
+// Verdicts on vehicles before anything is begun.
 
 extension RunSession {
-    /// Vehicles that are inhibited, in quarantine, or ruled out by what the fleet list says of them
-    /// have their verdict before anything is begun.
+    /// Gives vehicles that are inhibited, in quarantine, or excluded by their labels in the fleet
+    /// list their verdict before anything is begun.
     func leaveAlone() async throws(JournalError) {
         var releases: [VehicleID: SHA256Digest] = [:]
         for job in run.jobs { releases[job.vehicle] = job.release }
@@ -22,7 +22,7 @@ extension RunSession {
         }
         for (index, job) in run.jobs.enumerated() {
             if progress.refusal != nil {
-                // Those that nothing is owed to stay as they are.
+                // Vehicles to which nothing is owed stay unchanged.
                 if !progress.indebted.contains(index) { skip(index, .skipped) }
                 continue
             }
@@ -47,14 +47,14 @@ extension RunSession {
                     "in quarantine after \(count.count) failures, the last: \(count.message); "
                     + "fix it and say 'yardmaster clear \(job.vehicle)'"
                 guard !progress.indebted.contains(index) else {
-                    // What was begun on it is brought to rest all the same.
+                    // An update that was begun on it is settled anyway.
                     progress.quarantines(index, Closing(.failed, nil, sentence))
                     continue
                 }
                 try await close(Closing(.failed, nil, sentence))
             } else if let (problem, otherwise) = job.steps.problemAhead,
                 let ending = otherwise.ending,
-                // What was begun is finished, whatever is said of the vehicle since.
+                // An update that was begun is finished, even if its labels have changed since.
                 !progress.indebted.contains(index)
             {
                 depot.events.emit(.problem(job.vehicle, problem))
