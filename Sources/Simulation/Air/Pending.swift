@@ -41,8 +41,12 @@ final class Pending<Value: Sendable>: AirWaiter {
         return isOpen
     }
 
-    /// Stores the continuation of a task that has found no result yet.
-    func wait(_ continuation: UnsafeContinuation<Void, Never>) { self.continuation = continuation }
+    /// Resumes the continuation when there is a result.
+    ///
+    /// Before a task waits here, its executor may run others: the result may be there already.
+    func wait(_ continuation: UnsafeContinuation<Void, Never>) {
+        if isOpen { self.continuation = continuation } else { continuation.resume() }
+    }
 
     func atEnd(_ cleanUp: @escaping () -> Void) { self.cleanUp = cleanUp }
 
