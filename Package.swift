@@ -332,9 +332,8 @@ let package = Package(
         tests(
             "FleetStoreTests",
             [
-                "Domain", "Journal", "Operations", "Postgres", "PrivatePostgres", "Reports",
-                "Rollout",
-                "Threads", "Workbench",
+                "Domain", "Journal", "Manifest", "Operations", "Postgres", "PrivatePostgres",
+                "Reports", "Rollout", "SourceTree", "Threads", "Workbench",
             ]
         ),
         tests("JournalTests", ["Journal", "Domain", "Threads", "Workbench"]),

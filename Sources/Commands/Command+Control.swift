@@ -1,5 +1,7 @@
 extension Command {
-    private static let control: [Flag] = [.state, .rollout, .reason, .json, .quiet, .noColor]
+    private static let control: [Flag] = [
+        .state, .fleetAddress, .rollout, .reason, .json, .quiet, .noColor,
+    ]
     private static let refusals: [ExitCode] = [
         .inputMissing, .cannotCreate, .cannotWrite, .busy, .configuration,
     ]
@@ -76,7 +78,7 @@ extension Command {
                 + "Patterns select vehicles as in 'exec'."
         ],
         arguments: [vehicles],
-        flags: [.state, .known, .reason, .expiry, .json, .quiet, .noColor],
+        flags: [.state, .fleetAddress, .known, .reason, .expiry, .json, .quiet, .noColor],
         examples: [
             Example(
                 "yardmaster inhibit bus-17 --reason workshop --for 2d",
@@ -92,7 +94,7 @@ extension Command {
         summary: "Lift an inhibition",
         description: ["Ends 'inhibit' for these vehicles; when none is named, for the depot."],
         arguments: [vehicles],
-        flags: [.state, .known, .json, .quiet, .noColor],
+        flags: [.state, .fleetAddress, .known, .json, .quiet, .noColor],
         examples: [Example("yardmaster uninhibit bus-17", "Lets it take part again.")],
         exitCodes: refusals
     )
@@ -107,7 +109,7 @@ extension Command {
                 + "failures of all vehicles are forgotten."
         ],
         arguments: [vehicles],
-        flags: [.state, .known, .reason, .json, .quiet, .noColor],
+        flags: [.state, .fleetAddress, .known, .reason, .json, .quiet, .noColor],
         examples: [Example("yardmaster clear bus-17", "After its module was repaired.")],
         exitCodes: refusals
     )

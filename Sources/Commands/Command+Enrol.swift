@@ -32,16 +32,16 @@ extension Command {
         ],
         examples: [
             Example(
-                "yardmaster enrol --fleet tallinn.csv --serial 00a0000000000031 "
+                "yardmaster enrol --list tallinn.csv --serial 00a0000000000031 "
                     + "--old-secret file:maker.key bike-31",
                 "One new bike."
             ),
             Example(
-                "yardmaster enrol --fleet tallinn.csv --batch pallet.csv",
+                "yardmaster enrol --list tallinn.csv --batch pallet.csv",
                 "All modules in a list of the manufacturer."
             ),
             Example(
-                "yardmaster enrol --fleet tallinn.csv --rotate bike-31",
+                "yardmaster enrol --list tallinn.csv --rotate bike-31",
                 "Gives a vehicle of the list another secret."
             ),
         ],
@@ -52,9 +52,10 @@ extension Command {
     )
 
     private static let list = Flag(
-        "fleet",
+        "list",
         value: Flag.Value("FLEET.csv", .file),
-        help: "The fleet list that gets the vehicle's row: the CSV file that manifests name."
+        help: "The fleet list that gets the vehicle's row: the CSV file that manifests name.",
+        former: "fleet"
     )
 
     private static let batch = Flag(

@@ -43,19 +43,19 @@ extension Command {
 
     static let fleetStatus = Command(
         .fleetStatus,
-        summary: "Show how a fleet's vehicles ended, over all gateways",
+        summary: "Show where a fleet's rollouts stand, over all gateways",
         description: [
-            "Reads the fleet's database, from any machine that reaches it: which gateway "
-                + "works on which vehicle of a rollout, and the last verdict of each vehicle "
-                + "that any gateway has worked on. Vehicles that no gateway has reached yet are "
-                + "in each gateway's own 'status'."
+            "The same as 'status' on a machine that belongs to the fleet, but from the fleet's database "
+                + "alone: no journal is read, and when no server answers it ends with 69."
         ],
-        flags: [.rollout] + common,
+        flags: [.rollout, .limit, .report] + common,
         examples: [
             Example("yardmaster fleet status --rollout tallinn-4.12", "One rollout."),
             Example("yardmaster fleet status --quiet", "Only vehicles that need attention."),
         ],
-        exitCodes: [.inputMissing, .unavailable, .configuration]
+        exitCodes: [
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .configuration,
+        ]
     )
 
     static let fleetUpgrade = Command(
@@ -193,10 +193,9 @@ extension Flag {
         fallback: "$YARDMASTER_FLEET, else /etc/yardmaster/fleet.conf"
     )
 
-    static let fleetOfStatus = Flag(
-        "fleet",
-        value: Value("ADDRESS", .text),
-        help: "Show the fleet in this PostgreSQL instead, as 'fleet status' does."
+    static let journal = Flag(
+        "journal",
+        help: "Read only this machine's journal, even if the machine belongs to a fleet."
     )
 
     fileprivate static let gatewayMetrics = Flag(

@@ -4,14 +4,20 @@ extension Command {
         summary: "List the past runs",
         description: [
             "Lists the runs of the state directory, the newest first: when, how long, with which "
-                + "exit code, and how their vehicles ended. The journal keeps the last 200."
+                + "exit code, and how their vehicles ended. The journal keeps the last 200.",
+            "On a machine that belongs to a fleet on PostgreSQL, the runs of all gateways are listed, "
+                + "each as GATEWAY/NUMBER.",
         ],
-        flags: [.state, .rollout, .last, .json, .quiet, .noColor],
+        flags: [
+            .state, .fleetAddress, .journal, .rollout, .last, .json, .quiet, .noColor,
+        ],
         examples: [
             Example("yardmaster history", "The last twenty runs."),
             Example("yardmaster history --last 1 --json", "How last night went, for a program."),
         ],
-        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .configuration]
+        exitCodes: [
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .configuration,
+        ]
     )
 
     static let historyShow = Command(
@@ -20,12 +26,20 @@ extension Command {
         description: [
             "Shows a run from the journal: first the events of the whole run, then each "
                 + "vehicle with all its events, to the millisecond. Reports can be made long "
-                + "after the run, even if the run was cut off."
+                + "after the run, even if the run was cut off.",
+            "A run of another gateway is named GATEWAY/NUMBER. The fleet's database has the verdicts "
+                + "that it gave; the single events are in its gateway's journal.",
         ],
         arguments: [
-            Argument("RUN", .run, help: "The run's number as 'history' lists it, or 'last'.")
+            Argument(
+                "RUN",
+                .run,
+                help: "The run as 'history' lists it, such as 12 or north/12, or 'last'."
+            )
         ],
-        flags: [.state, .limit, .report, .json, .quiet, .noColor],
+        flags: [
+            .state, .fleetAddress, .journal, .limit, .report, .json, .quiet, .noColor,
+        ],
         examples: [
             Example("yardmaster history show last --limit bus-17", "What happened to one bus."),
             Example(
@@ -33,7 +47,9 @@ extension Command {
                 "The report of a run that made none."
             ),
         ],
-        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .configuration]
+        exitCodes: [
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .configuration,
+        ]
     )
 
     static let historyCompare = Command(

@@ -13,18 +13,21 @@ extension Command {
                 + "without radio, and 'show' and 'scan --json' print them. It holds the lock of "
                 + "the state directory, as a run does. GO devices connect to us and are not "
                 + "read.",
+            "In a fleet on PostgreSQL it does not connect to a module that one of the gateways is "
+                + "working on.",
         ],
         flags: [
-            listed, .limit, kept, listening, .state, .profiles, .bus, .simulate, .pace, .seed,
+            listed, .fleetAddress, .limit, kept, listening, .state, .profiles, .bus, .simulate,
+            .pace, .seed,
             table, .json, .quiet, .noColor,
         ],
         examples: [
             Example(
-                "yardmaster inventory --fleet tallinn.yaml",
+                "yardmaster inventory --manifest tallinn.yaml",
                 "Reads every vehicle and shows the differences from the manifest."
             ),
             Example(
-                "yardmaster inventory --fleet tallinn.yaml --last --csv > yard.csv",
+                "yardmaster inventory --manifest tallinn.yaml --last --csv > yard.csv",
                 "The last results, for a spreadsheet; needs no Bluetooth."
             ),
             Example("yardmaster inventory --for 10s", "All modules in range."),
@@ -36,10 +39,11 @@ extension Command {
     )
 
     private static let listed = Flag(
-        "fleet",
-        value: Flag.Value("MANIFEST", .file),
+        "manifest",
+        value: Flag.Value("FILE", .file),
         help: "The manifest whose vehicles are read, and that they are compared with.",
-        fallback: "all modules in range"
+        fallback: "all modules in range",
+        former: "fleet"
     )
 
     private static let kept = Flag(

@@ -10,10 +10,14 @@ extension Command {
                 + "vehicle with its serial, when and how strongly it was heard, and the command "
                 + "to run; the changes; and the vehicles that were not updated or not seen for "
                 + "days. Takes no lock.",
+            "On a machine that belongs to a fleet on PostgreSQL the page covers all gateways.",
             "The page is text; --html is one file that prints a job card for each vehicle, --mail "
                 + "a message for 'sendmail -t', --csv a table of the tasks.",
         ],
-        flags: [.state, .sinceTime, .days, .csv, .html, .mail, .json, .quiet, .noColor],
+        flags: [
+            .state, .fleetAddress, .journal, .sinceTime, .days, .csv, .html, .mail, .json, .quiet,
+            .noColor,
+        ],
         examples: [
             Example("yardmaster morning", "The tasks since yesterday's noon."),
             Example("yardmaster morning --html >cards.html", "Job cards for the printer."),
@@ -23,7 +27,7 @@ extension Command {
             ),
             Example("yardmaster morning --since 3d --json", "Three days, for a program."),
         ],
-        exitCodes: [.inputMissing, .cannotWrite, .configuration]
+        exitCodes: [.inputMissing, .unavailable, .cannotWrite, .configuration]
     )
 
     static let show = Command(
@@ -32,13 +36,14 @@ extension Command {
         description: [
             "Reads the journal and prints everything about one vehicle: its module, its "
                 + "state in each rollout, its versions, what is owed or in doubt, what people "
-                + "have set, its last runs, and the next task."
+                + "have set, its last runs, and the next task. On a machine that belongs to a fleet "
+                + "on PostgreSQL it prints what all gateways know of the vehicle."
         ],
         arguments: [
             Argument("VEHICLE", .vehicles, help: "The vehicle's id in the fleet list.")
         ],
-        flags: [.state, .json, .quiet, .noColor],
+        flags: [.state, .fleetAddress, .journal, .json, .quiet, .noColor],
         examples: [Example("yardmaster show bus-17", "What is known of one bus.")],
-        exitCodes: [.inputMissing, .cannotWrite, .configuration]
+        exitCodes: [.inputMissing, .unavailable, .cannotWrite, .configuration]
     )
 }

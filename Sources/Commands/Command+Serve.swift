@@ -12,12 +12,15 @@ extension Command {
             "It serves only on the loopback or on a unix socket, and a web server in "
                 + "front of it gives others access. A socket from systemd is used instead, if "
                 + "there is one. No run waits for it.",
+            "On a machine that belongs to a fleet on PostgreSQL the pages show the work of all "
+                + "gateways, and the metrics have the fleet's figures. While no server answers they "
+                + "show what the journal has, and say so.",
             "Without a list of tokens there is no login, and nothing can be changed. With "
                 + "a list, which is access.yaml in the state directory or --access, readers may "
                 + "look, and operators may also pause, resume, abort, retry, inhibit, uninhibit "
                 + "and clear; each act is recorded with its author.",
         ],
-        flags: [.state, .listen, .host, .access, .quiet, .noColor],
+        flags: [.state, .fleetAddress, .journal, .listen, .host, .access, .quiet, .noColor],
         examples: [
             Example("yardmaster serve", "The pages are at http://127.0.0.1:8750/."),
             Example(

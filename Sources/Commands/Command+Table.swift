@@ -120,16 +120,30 @@ extension Command {
             "Reads the journal and shows the rollout with its vehicles: how they ended, "
                 + "or what they wait for; whether it is paused and why; requests, excluded "
                 + "vehicles, and the next deadline. Takes no lock: it may be used during a run.",
+            "On a machine that belongs to a fleet on PostgreSQL, or with --fleet, it shows the rollout "
+                + "over all gateways, from the fleet's database, and says so; a rollout that only the "
+                + "journal has is read from there. When no server answers, it shows what the journal "
+                + "has, says that this is only this machine's work, and ends with 69.",
             "With --watch it shows the same as the run's own terminal, also for other "
-                + "users, until Ctrl-C; into a pipe it writes a line for each event.",
+                + "users, until Ctrl-C; into a pipe it writes a line for each event. In a fleet it "
+                + "shows all gateways; with --journal only the run of this machine.",
         ],
-        flags: [.state, .rollout, .fleetOfStatus, .limit, .watch, .json, .quiet, .noColor],
+        flags: [
+            .state, .rollout, .fleetAddress, .journal, .limit, .watch, .report, .json, .quiet,
+            .noColor,
+        ],
         examples: [
             Example("yardmaster status", "A line for each vehicle of the latest rollout."),
             Example("yardmaster status --watch", "The active run, as on its own terminal."),
             Example("yardmaster status --json", "The same for a program."),
+            Example(
+                "yardmaster status --report night.html --quiet",
+                "A report of the rollout as it stands, over all gateways of the fleet."
+            ),
         ],
-        exitCodes: [.inputMissing, .cannotWrite, .configuration, .terminated]
+        exitCodes: [
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .configuration, .terminated,
+        ]
     )
 
     static let scan = Command(
@@ -178,17 +192,16 @@ extension Command {
             ),
         ],
         flags: [
-            .fleet, .profiles, .state, .simulate, .pace, .seed, .bus, .events, .report, .json,
-            .quiet,
-            .noColor,
+            .manifest, .fleetAddress, .profiles, .state, .simulate, .pace, .seed, .bus, .events,
+            .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example(
-                "yardmaster exec --fleet tallinn.yaml bus-17 'set lights=disabled'",
+                "yardmaster exec --manifest tallinn.yaml bus-17 'set lights=disabled'",
                 "Switches the lights of one bus off."
             ),
             Example(
-                "yardmaster exec --fleet tallinn.yaml car-4 'command lock'",
+                "yardmaster exec --manifest tallinn.yaml car-4 'command lock'",
                 "Locks a car through its GO device."
             ),
         ],
@@ -209,16 +222,16 @@ extension Command {
             Argument("VEHICLE", .vehicles, help: "The vehicle's id, or its module's serial.")
         ],
         flags: [
-            .fleet, .property, .watchLength, .profiles, .bus, .simulate, .pace, .seed, .json,
+            .manifest, .property, .watchLength, .profiles, .bus, .simulate, .pace, .seed, .json,
             .quiet, .noColor,
         ],
         examples: [
             Example(
-                "yardmaster watch --fleet tallinn.yaml bus-17",
+                "yardmaster watch --manifest tallinn.yaml bus-17",
                 "All properties of one bus, until interrupted."
             ),
             Example(
-                "yardmaster watch --fleet tallinn.yaml --property speed --json bus-17",
+                "yardmaster watch --manifest tallinn.yaml --property speed --json bus-17",
                 "One property, a JSON object for each change."
             ),
         ],
@@ -284,9 +297,8 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .again, .profiles, .bus, .simulate, .pace, .seed, .events, .report,
-            .json,
-            .quiet, .noColor,
+            .state, .limit, .again, .fleetAddress, .profiles, .bus, .simulate, .pace, .seed,
+            .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example(

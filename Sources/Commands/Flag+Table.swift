@@ -36,9 +36,9 @@ extension Flag {
     static let report = Flag(
         "report",
         value: Value("FILE", .fileEnding([".html", ".xml", ".csv", ".json", ".prom"])),
-        help: "Write a report to FILE when the run has ended. The ending of its name selects the "
-            + "format: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom "
-            + "(metrics for Prometheus's textfile collector).",
+        help: "Write a report to FILE; a run writes it when it has ended. The ending of its name "
+            + "selects the format: .html (for people, one file), .xml (JUnit), .csv, .json, or "
+            + ".prom (metrics for Prometheus's textfile collector).",
         isRepeatable: true
     )
 
@@ -89,10 +89,11 @@ extension Flag {
     )
 
     static let known = Flag(
-        "fleet",
-        value: Value("MANIFEST", .file),
+        "manifest",
+        value: Value("FILE", .file),
         help: "A manifest whose vehicles may be named before anything has run on them.",
-        isRepeatable: true
+        isRepeatable: true,
+        former: "fleet"
     )
 
     static let quiet = Flag(
@@ -175,10 +176,11 @@ extension Flag {
         help: "Folder of profiles to use in addition to the built-in ones."
     )
 
-    static let fleet = Flag(
-        "fleet",
-        value: Value("MANIFEST", .file),
-        help: "The manifest that lists the vehicle, with its secret."
+    static let manifest = Flag(
+        "manifest",
+        value: Value("FILE", .file),
+        help: "The manifest that lists the vehicle, with its secret.",
+        former: "fleet"
     )
 
     static let property = Flag(

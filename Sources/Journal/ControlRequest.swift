@@ -116,6 +116,20 @@ package struct FailureCount: Sendable, Equatable {
     package let message: String
     package let last: WallTime
 
+    package init(
+        _ vehicle: VehicleID,
+        release: SHA256Digest,
+        count: Int,
+        message: String,
+        last: WallTime
+    ) {
+        self.vehicle = vehicle
+        self.release = release
+        self.count = count
+        self.message = message
+        self.last = last
+    }
+
     static let columns = "vehicle, release, count, message, last"
 
     init(row: borrowing SQLStatement) throws(JournalError) {

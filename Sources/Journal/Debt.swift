@@ -31,6 +31,13 @@ package struct Debt: Sendable, Equatable {
     package var bootloaderPlace: String?
     /// The run in which the module was seen last.
     package var seenRun: Int
+    /// The gateways of these runs; nil for runs of this machine's journal.
+    package var gateway: String?
+    package var seenGateway: String?
+
+    /// The names of the two runs.
+    package var runName: RunName { RunName(run, of: gateway) }
+    package var seenName: RunName { RunName(seenRun, of: seenGateway) }
 
     package init(
         serial: Serial,
@@ -59,7 +66,7 @@ package struct Debt: Sendable, Equatable {
     }
 
     /// One that another gateway began: `execution` is 0 for another rollout's.
-    init(
+    package init(
         serial: Serial,
         vehicle: VehicleID,
         rollout: String,

@@ -22,6 +22,8 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var attempt = 0
     /// The run that wrote this last.
     package var run: Int
+    /// The gateway of that run; nil for a run of this machine's journal.
+    package var gateway: String?
     package var image: SHA256Digest?
     package var totalBytes: ByteCount?
     /// Lags behind by design: only a cross-check of what the module says.

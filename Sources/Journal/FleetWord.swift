@@ -167,6 +167,8 @@ extension Journal {
             try database.statement(
                 "UPDATE fleet_words SET told = 0 WHERE told = 1 AND EXISTS (SELECT 1 FROM fleet_history)"
             ).run([])
+            try database.statement("UPDATE runs SET told = 0 WHERE fleet_instance IS NOT NULL")
+                .run([])
             try database.statement(
                 "INSERT OR REPLACE INTO fleet_history (one, mark) VALUES (1, ?)"
             ).run([.text(history)])

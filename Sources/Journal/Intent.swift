@@ -113,6 +113,10 @@ package struct IntentRecord: Sendable, Equatable {
     package let id: IntentID
     package let intent: Intent
     package let settlement: Settlement?
+    /// The name of the run that began it.
+    package var runName: RunName { RunName(intent.run, of: gateway) }
+    /// The gateway of that run; nil for a run of this machine's journal.
+    package let gateway: String?
 
     /// What became of an intent.
     package struct Settlement: Sendable, Equatable {
@@ -133,7 +137,16 @@ package struct IntentRecord: Sendable, Equatable {
 
     static let columns = "id, " + Intent.columns + ", outcome, settled"
 
+    /// An unsettled intent that comes from somewhere other than a journal.
+    package init(_ intent: Intent, of gateway: String) {
+        id = IntentID(row: 0)
+        self.intent = intent
+        self.gateway = gateway
+        settlement = nil
+    }
+
     init(row: borrowing SQLStatement) throws(JournalError) {
+        gateway = nil
         id = IntentID(row: row.integer(0))
         let digest = row.text(5) ?? ""
         intent = Intent(

@@ -27,6 +27,8 @@ package struct InventoryRecord: Sendable, Equatable {
 
     /// The problem of a module that is not in reach, or asleep.
     package static let notHeard = "not heard"
+    /// The beginning of a problem that says that another gateway works on the vehicle.
+    package static let leftAlone = "left alone: "
 
     package let serial: Serial
     package let family: Family

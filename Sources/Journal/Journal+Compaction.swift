@@ -116,7 +116,7 @@ extension Journal {
 
     /// Runs that nothing points to.
     private static let dropRuns = """
-        DELETE FROM runs WHERE number < ?1 AND number NOT IN (
+        DELETE FROM runs WHERE number < ?1 AND (fleet_instance IS NULL OR told = 2) AND number NOT IN (
             SELECT run FROM executions UNION SELECT beginning FROM executions
             UNION SELECT run FROM intents UNION SELECT run FROM events
             UNION SELECT run FROM leases WHERE run IS NOT NULL

@@ -154,7 +154,8 @@ extension Journal {
         plan: SHA256Digest,
         at time: WallTime,
         seed: UInt64? = nil,
-        isOrder: Bool = false
+        isOrder: Bool = false,
+        fleet start: FleetStart? = nil
     ) throws(JournalError) -> Int {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
@@ -162,11 +163,13 @@ extension Journal {
             try Self.giveVerdictsBack(in: database)
             try database.statement(
                 """
-                INSERT INTO runs (rollout, plan, started, seed, is_order) VALUES (?, ?, ?, ?, ?)
+                INSERT INTO runs (rollout, plan, started, seed, is_order, fleet_instance,
+                    fleet_gateway, fleet_beginning) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """
             ).run([
                 .text(rollout), .text(plan.description), Value(time), Value(seed.map { "\($0)" }),
-                Value(isOrder ? 1 : 0),
+                Value(isOrder ? 1 : 0), Value(start?.instance), Value(start?.gateway),
+                Value(start?.beginning),
             ])
             return Int(database.lastInsertedRow)
         }
@@ -174,11 +177,14 @@ extension Journal {
 
     /// What is to be told about it is left in the same transaction; `made` is the time of the world
     /// outside, which a rehearsal's is not.
+    ///
+    /// `counts` is the number of vehicles by outcome, as JSON for a fleet.
     package func endRun(
         _ number: Int,
         exitCode: Int,
         reason: String,
         at time: WallTime,
+        counts: String? = nil,
         posting wishes: [OutboxWish] = [],
         made: WallTime? = nil
     ) throws(JournalError) {
@@ -186,10 +192,10 @@ extension Journal {
         try database.transaction(.durable) { () throws(JournalError) in
             try database.statement(
                 """
-                UPDATE runs SET ended = ?, exit_code = ?, reason = ?
+                UPDATE runs SET ended = ?, exit_code = ?, reason = ?, counts = ?
                 WHERE number = ? AND ended IS NULL
                 """
-            ).run([Value(time), Value(exitCode), .text(reason), Value(number)])
+            ).run([Value(time), Value(exitCode), .text(reason), Value(counts), Value(number)])
             guard database.changedRows == 1 else {
                 throw JournalError(.internal, "end run", words: "run \(number) is not open")
             }

@@ -4,6 +4,11 @@ package import Domain
 package struct Sighting: Sendable, Equatable {
     package let vehicle: VehicleID
     package let time: WallTime
+
+    package init(_ vehicle: VehicleID, at time: WallTime) {
+        self.vehicle = vehicle
+        self.time = time
+    }
 }
 
 /// How strongly a vehicle was heard last.
@@ -18,6 +23,12 @@ package struct Ending: Sendable, Equatable {
     package let vehicle: VehicleID
     package let time: WallTime
     package let outcome: Outcome
+
+    package init(_ vehicle: VehicleID, _ outcome: Outcome, at time: WallTime) {
+        self.vehicle = vehicle
+        self.time = time
+        self.outcome = outcome
+    }
 }
 
 extension JournalView {
@@ -38,8 +49,8 @@ extension JournalView {
             [],
             { row throws(JournalError) in
                 Sighting(
-                    vehicle: try row.value(0) { VehicleID($0) },
-                    time: WallTime(milliseconds: row.integer(1))
+                    try row.value(0) { VehicleID($0) },
+                    at: WallTime(milliseconds: row.integer(1))
                 )
             }
         )
@@ -76,9 +87,9 @@ extension JournalView {
             [],
             { row throws(JournalError) in
                 Ending(
-                    vehicle: try row.value(0) { VehicleID($0) },
-                    time: WallTime(milliseconds: row.integer(1)),
-                    outcome: try row.value(2) { Outcome(rawValue: $0) }
+                    try row.value(0) { VehicleID($0) },
+                    try row.value(2) { Outcome(rawValue: $0) },
+                    at: WallTime(milliseconds: row.integer(1))
                 )
             }
         )

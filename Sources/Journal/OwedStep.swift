@@ -10,6 +10,28 @@ package struct OwedStep: Sendable, Equatable {
     package let run: Int
     /// As a manifest writes it.
     package let action: String
+    /// The gateway of that run; nil for a run of this machine's journal.
+    package let gateway: String?
+
+    /// The name of the run.
+    package var runName: RunName { RunName(run, of: gateway) }
+
+    /// A step that comes from somewhere other than a journal.
+    package init(
+        _ step: StepKey,
+        _ action: String,
+        of rollout: String,
+        to vehicle: VehicleID,
+        since run: RunName
+    ) {
+        execution = 0
+        self.step = step
+        self.rollout = rollout
+        self.vehicle = vehicle
+        self.run = run.number
+        gateway = run.gateway
+        self.action = action
+    }
 
     package init(_ step: StepKey, _ action: String, of execution: ExecutionRecord) {
         self.execution = execution.number
@@ -17,6 +39,7 @@ package struct OwedStep: Sendable, Equatable {
         rollout = execution.rollout
         vehicle = execution.vehicle
         run = execution.run
+        gateway = nil
         self.action = action
     }
 
@@ -31,6 +54,7 @@ package struct OwedStep: Sendable, Equatable {
         rollout = row.text(3) ?? ""
         vehicle = try row.value(4) { VehicleID($0) }
         run = Int(row.integer(5))
+        gateway = nil
         action = row.text(6) ?? ""
     }
 

@@ -24,13 +24,20 @@ package struct RolloutRecord: Sendable, Equatable {
     /// What a person or a gate has set; a saved record leaves it as it is.
     package private(set) var hold: Hold?
 
-    package init(name: String, plan: SHA256Digest, run: Int, at time: WallTime) {
+    package init(
+        name: String,
+        plan: SHA256Digest,
+        run: Int,
+        at time: WallTime,
+        hold: Hold? = nil
+    ) {
         self.name = name
         self.plan = plan
         state = .running
         wave = 0
         began = run
         updated = time
+        self.hold = hold
     }
 
     static let columns = "name, plan, state, wave, wave_ended, began, updated"

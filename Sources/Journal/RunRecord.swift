@@ -13,6 +13,10 @@ package struct RunRecord: Sendable, Equatable {
     package let isOrder: Bool
     /// Nil while the run goes on.
     package let end: End?
+    /// The gateway of the run; nil for a run of this machine's journal.
+    package let gateway: String?
+
+    package var name: RunName { RunName(number, of: gateway) }
 
     /// How a run ended.
     package struct End: Sendable, Equatable {
@@ -20,11 +24,38 @@ package struct RunRecord: Sendable, Equatable {
         /// Nil when the run was killed and a later one found it open.
         package let exitCode: Int?
         package let reason: String
+
+        package init(at time: WallTime, exitCode: Int?, reason: String) {
+            self.time = time
+            self.exitCode = exitCode
+            self.reason = reason
+        }
+    }
+
+    /// A run that comes from somewhere other than a journal.
+    package init(
+        _ name: RunName,
+        of rollout: String,
+        plan: SHA256Digest,
+        started: WallTime,
+        seed: UInt64? = nil,
+        isOrder: Bool = false,
+        end: End? = nil
+    ) {
+        number = name.number
+        gateway = name.gateway
+        self.rollout = rollout
+        self.plan = plan
+        self.started = started
+        self.seed = seed
+        self.isOrder = isOrder
+        self.end = end
     }
 
     static let columns = "number, rollout, plan, started, seed, ended, exit_code, reason, is_order"
 
     init(row: borrowing SQLStatement) throws(JournalError) {
+        gateway = nil
         number = Int(row.integer(0))
         rollout = row.text(1) ?? ""
         plan = try row.value(2) { SHA256Digest($0) }
@@ -36,7 +67,7 @@ package struct RunRecord: Sendable, Equatable {
             return
         }
         end = End(
-            time: WallTime(milliseconds: row.integer(5)),
+            at: WallTime(milliseconds: row.integer(5)),
             exitCode: row.isNull(6) ? nil : Int(row.integer(6)),
             reason: row.text(7) ?? ""
         )

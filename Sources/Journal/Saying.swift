@@ -12,7 +12,12 @@ package struct Saying: Sendable, Equatable {
     package let author: String
     package let made: WallTime
     /// The last run that had begun by then; 0 when nothing had run.
-    package private(set) var run = 0
+    package var run = 0
+    /// The gateway of that run; nil for a run of this machine's journal.
+    package var gateway: String?
+
+    /// The name of that run; nil when nothing had run.
+    package var runName: RunName? { run > 0 ? RunName(run, of: gateway) : nil }
 
     package init(
         _ verb: String,

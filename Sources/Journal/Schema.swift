@@ -233,6 +233,7 @@ enum Schema {
         Schema.fleetWords,
         Schema.said,
         Schema.fleetHistory,
+        Schema.fleetRuns,
     ]
 
     static var version: Int { migrations.count }

@@ -17,7 +17,7 @@ package enum Columns {
     }
 
     /// The longest beginning of the text that fits.
-    static func prefix(_ text: String, _ columns: Int) -> String {
+    package static func prefix(_ text: String, _ columns: Int) -> String {
         var (taken, left) = ("", columns)
         for character in text {
             left -= width(character)

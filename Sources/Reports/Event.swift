@@ -112,6 +112,11 @@ package struct RunStart: Sendable, Equatable {
     package let run: Int
     /// The seed, when the radio is simulated.
     package let seed: UInt64?
+    /// The gateway of the run, in a report on a fleet.
+    package var gateway: String?
+
+    /// The name of the run.
+    package var name: RunName { RunName(run, of: gateway) }
 
     package init(
         rollout: String,

@@ -82,6 +82,7 @@ extension Event.Body {
             .object([
                 "plan": .string(start.plan.description),
                 "run": .int(start.run),
+                "gateway": start.gateway.map { .string($0) },
                 "vehicles": .int(start.vehicles),
                 "adapters": .array(start.adapters.map { .string($0) }),
                 "seed": start.seed.map { .seed($0) },

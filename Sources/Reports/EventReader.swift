@@ -99,7 +99,7 @@ package enum EventReader {
         guard let rollout = fields.text("rollout"), let plan = fields.digest("plan"),
             let vehicles = fields.int("vehicles"), let run = fields.int("run")
         else { return nil }
-        return RunStart(
+        var start = RunStart(
             rollout: rollout,
             plan: plan,
             vehicles: vehicles,
@@ -109,6 +109,8 @@ package enum EventReader {
                 seed.integer.flatMap { UInt64(exactly: $0) } ?? seed.string.flatMap { UInt64($0) }
             }
         )
+        start.gateway = fields.text("gateway")
+        return start
     }
 
     private static func problem(_ fields: Fields) -> Problem? {
@@ -161,7 +163,11 @@ package enum EventReader {
                 seenRun: seenRun,
                 percent: percent
             )
+            standing.debt?.gateway = debt.text("gateway")
+            standing.debt?.seenGateway = debt.text("seen_gateway")
         }
+        standing.gateway = fields.text("gateway")
+        standing.waits = fields.text("waits")
         standing.doubt = fields.text("doubt")
         standing.owed = fields.texts("owes")
         return standing

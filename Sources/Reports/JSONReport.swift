@@ -53,6 +53,7 @@ package struct JSONReport: Printer {
             "rollout": (end?.rollout ?? start?.run.rollout).map { .string($0) },
             "plan": start.map { .string($0.run.plan.description) },
             "run": start.map { .int($0.run.run) },
+            "gateway": (start?.run.gateway).map { .string($0) },
             "seed": start?.run.seed.map { .seed($0) },
             "started": start.map { .string($0.time.description) },
             "ended": .string(time.description),
@@ -82,6 +83,8 @@ package struct JSONReport: Printer {
 
     /// The counts from the verdicts so far.
     private var counts: JSONValue {
-        VehicleCounts(verdicts.values.map(\.outcome), of: start?.run.vehicles ?? 0).json
+        let vehicles = Set(verdicts.keys).union(standings.keys)
+        let outcomes = vehicles.map { (standings[$0]?.verdict ?? verdicts[$0])?.outcome }
+        return VehicleCounts(outcomes, of: start?.run.vehicles ?? 0).json
     }
 }

@@ -8,6 +8,8 @@ package struct Standing: Sendable, Equatable {
     package let verdict: Verdict?
     /// The earlier run that reached the verdict; nil when it is the run that reports this.
     package let run: Int?
+    /// The gateway of that run, in a fleet.
+    package var gateway: String?
     /// The state of a vehicle without a verdict.
     package let state: State
     /// The update that was begun on its module and is not proven.
@@ -16,6 +18,8 @@ package struct Standing: Sendable, Equatable {
     package var doubt: String?
     /// Steps of `always` that are still to be done.
     package var owed: [String] = []
+    /// What it waits for before it is begun; nil when that is not known.
+    package var waits: String?
 
     /// The states of a vehicle without a verdict.
     package enum State: String, CaseIterable, Sendable {
@@ -41,6 +45,9 @@ package struct Standing: Sendable, Equatable {
         package let seenRun: Int
         /// The share of the image that the module has.
         package let percent: Int
+        /// The gateways of these runs, in a fleet.
+        package var gateway: String?
+        package var seenGateway: String?
 
         package init(image: String, rollout: String, run: Int, seenRun: Int, percent: Int) {
             self.image = image
@@ -49,7 +56,14 @@ package struct Standing: Sendable, Equatable {
             self.seenRun = seenRun
             self.percent = percent
         }
+
+        /// The names of the two runs.
+        package var begun: RunName { RunName(run, of: gateway) }
+        package var seen: RunName { RunName(seenRun, of: seenGateway) }
     }
+
+    /// The name of the earlier run.
+    package var runName: RunName? { run.map { RunName($0, of: gateway) } }
 
     package init(_ serial: Serial, _ state: State, verdict: Verdict? = nil, run: Int? = nil) {
         self.serial = serial
@@ -78,9 +92,9 @@ package struct Standing: Sendable, Equatable {
     /// For people: the state of the vehicle, and what the next run does with it.
     package var sentence: String {
         if let verdict {
-            return run.map { "\(verdict.message) (run \($0))" } ?? verdict.message
+            return runName.map { "\(verdict.message) (run \($0))" } ?? verdict.message
         }
-        let image = debt.map { "\($0.image), begun in run \($0.run)" } ?? "its image"
+        let image = debt.map { "\($0.image), begun in run \($0.begun)" } ?? "its image"
         let share = debt.map { "\($0.percent) % of " } ?? ""
         var parts: [String]
         switch state {
@@ -92,6 +106,7 @@ package struct Standing: Sendable, Equatable {
         }
         if let doubt { parts.append("nobody knows whether `\(doubt)` was carried out") }
         parts += owed.map { "it owes `\($0)`" }
+        if let waits { parts.append(waits) }
         return parts.joined(separator: "; ")
     }
 
@@ -102,6 +117,7 @@ package struct Standing: Sendable, Equatable {
     package func members(_ told: Verdict?) -> [JSONMember] {
         let value = JSONValue.object([
             "run": run.map { .int($0) },
+            "gateway": gateway.map { .string($0) },
             "state": verdict == nil ? .string(state.rawValue) : nil,
             "message": verdict == nil ? .string(sentence) : nil,
             "debt": debt.map { debt in
@@ -111,10 +127,13 @@ package struct Standing: Sendable, Equatable {
                     "run": .int(debt.run),
                     "seen_run": .int(debt.seenRun),
                     "percent": .int(debt.percent),
+                    "gateway": debt.gateway.map { .string($0) },
+                    "seen_gateway": debt.seenGateway.map { .string($0) },
                 ])
             },
             "doubt": doubt.map { .string($0) },
             "owes": owed.isEmpty ? nil : .array(owed.map { .string($0) }),
+            "waits": verdict == nil ? waits.map { .string($0) } : nil,
         ])
         return (verdict(told)?.members ?? []) + (value.members ?? [])
     }
@@ -142,6 +161,25 @@ package struct VehicleCounts: Sendable, Equatable {
     package init(_ vehicles: [Outcome?], of all: Int) {
         self.init(vehicles)
         unfinished += max(0, all - vehicles.count)
+    }
+
+    /// Counts `times` more vehicles under one outcome, or as unfinished.
+    package mutating func add(_ outcome: Outcome?, times: Int) {
+        if let outcome { outcomes[outcome, default: 0] += times } else { unfinished += times }
+    }
+
+    /// The counts of a document that has them; nil for any other text.
+    package init?(text: String) {
+        guard let members = try? JSONValue(json: text), members["unfinished"]?.integer != nil else {
+            return nil
+        }
+        func count(_ name: String) -> Int {
+            members[name]?.integer.flatMap { Int(exactly: $0) }.map { max(0, $0) } ?? 0
+        }
+        self.init(unfinished: count("unfinished"))
+        for outcome in Outcome.allCases where count(outcome.rawValue) > 0 {
+            outcomes[outcome] = count(outcome.rawValue)
+        }
     }
 
     /// The number of vehicles in one of the counts of the last line.

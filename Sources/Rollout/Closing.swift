@@ -22,7 +22,7 @@ struct Closing: Sendable, Equatable {
         self.init(
             .inDoubt,
             .inDoubt,
-            "run \(doubt.intent.run) of \(doubt.intent.rollout) began "
+            "run \(doubt.runName) of \(doubt.intent.rollout) began "
                 + "`\(doubt.intent.description)` and does not know how it ended; "
                 + (check ?? usual)
         )
@@ -63,7 +63,7 @@ struct Closing: Sendable, Equatable {
             closing.outcome = .failed
             closing.failure = failure ?? .device
         }
-        closing.message += "; it still owes `\(first.action)` since run \(first.run)"
+        closing.message += "; it still owes `\(first.action)` since run \(first.runName)"
         return closing
     }
 }
@@ -81,8 +81,8 @@ extension Debt {
             inBootloader
             ? "it stands in its bootloader\(share), and the next run goes on there"
             : "the next run settles that first, or 'yardmaster clear \(vehicle)' after a look"
-        return "its update to \(title) (run \(run)) is not proven, and it was not seen since "
-            + "run \(seenRun); \(place)"
+        return "its update to \(title) (run \(runName)) is not proven, and it was not seen since "
+            + "run \(seenName); \(place)"
     }
 
     private var share: String {

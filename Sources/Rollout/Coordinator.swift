@@ -78,6 +78,9 @@ package protocol Coordinator: Sendable {
     /// Why this machine does not wait for the others any longer; nil while it does.
     var silence: String? { get }
 
+    /// Reports vehicles that an abort of the rollout has left without a verdict.
+    func abort(_ vehicles: [VehicleID], _ why: String) async
+
     /// This machine begins nothing more, or nothing before its window opens; the others do not wait for it.
     func stepAside(forGood: Bool) async
 
@@ -104,6 +107,7 @@ extension Coordinator {
     package func look() async throws(JournalError) -> SharedNews? { nil }
     package func leave(_ left: [LeftVehicle]) async {}
     package var silence: String? { nil }
+    package func abort(_ vehicles: [VehicleID], _ why: String) async {}
     package func stepAside(forGood: Bool) async {}
     package func comeBack() async {}
     package func fence(of serial: Serial) -> LeaseFence? { nil }

@@ -506,10 +506,13 @@ struct RunSession {
     }
 
     private func abortRest(_ why: String) async throws(JournalError) {
+        var aborted: [VehicleID] = []
         for index in run.jobs.indices
         where progress.outcome(of: index) == nil && progress.executions[index].number > 0 {
             _ = try await conclude(index, .aborted, nil, why)
+            aborted.append(run.jobs[index].vehicle)
         }
+        if !aborted.isEmpty { await depot.coordinator.abort(aborted, why) }
     }
 
     // MARK: Beside the vehicles

@@ -41,8 +41,10 @@ extension Standing {
                     took: .zero
                 )
             },
-            run: record.end != nil && record.run != run ? record.run : nil
+            run: record.end != nil && (record.run != run || record.gateway != nil)
+                ? record.run : nil
         )
+        if self.run != nil { gateway = record.gateway }
         self.debt = debt.map { debt in
             Unproven(
                 image: debt.title,
@@ -52,6 +54,8 @@ extension Standing {
                 percent: debt.percent
             )
         }
+        self.debt?.gateway = debt?.gateway
+        self.debt?.seenGateway = debt?.seenGateway
         self.doubt = doubt?.intent.description
         self.owed = owed.map(\.action)
     }

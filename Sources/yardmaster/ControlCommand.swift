@@ -32,13 +32,14 @@ struct ControlCommand {
             author: Self.author
         )
         var listed: [PlannedVehicle] = []
-        for manifest in invocation.values("fleet") {
+        for manifest in invocation.values("manifest") {
             listed += try Inputs.plan(manifest, context, common).vehicles
         }
         requests = OperatorRequests(
             state: state,
             listed: listed,
-            fleet: try FleetAccess.ofVerb(context).map { FleetControl(access: $0) }
+            fleet: try FleetAccess.ofVerb(invocation, context, state: state)
+                .map { FleetControl(access: $0) }
         )
     }
 

@@ -14,11 +14,11 @@ struct ExecCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         let pattern = try KnownVehicles.selection(invocation.arguments[0])
-        guard let fleet = invocation.value("fleet") else {
+        guard let fleet = invocation.value("manifest") else {
             throw CommandError(
                 .usage,
                 "no manifest is given that lists the vehicle \(pattern.text.visible)",
-                hint: "name a manifest with --fleet MANIFEST"
+                hint: "name a manifest with --manifest FILE"
             )
         }
         vehicle = pattern

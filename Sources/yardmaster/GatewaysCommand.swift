@@ -23,7 +23,7 @@ struct GatewaysCommand {
             try await fleet.gateways()
         }
         if invocation.has("metrics") {
-            context.console.result(MetricsText.text(Self.metrics(gateways)))
+            context.console.result(MetricsText.text(GatewayMetrics.families(gateways)))
         } else if common.wantsJSON {
             let document = JSONValue.object([
                 "schema": 1,
@@ -34,11 +34,11 @@ struct GatewaysCommand {
         } else if gateways.isEmpty {
             if !common.isQuiet { context.console.result("no gateway has signed in\n") }
         } else {
-            let told = common.isQuiet ? gateways.filter { Self.state($0) == .silent } : gateways
+            let told = common.isQuiet ? gateways.filter { State($0) == .silent } : gateways
             guard !told.isEmpty else { return .done }
             let rows = told.map { gateway in
                 [
-                    gateway.name.visible, Self.state(gateway).rawValue,
+                    gateway.name.visible, State(gateway).words,
                     "\(gateway.silence.brief) ago", Self.load(gateway),
                     gateway.figures?.adapters.joined(separator: " ").visible ?? "",
                     gateway.figures.map { "\($0.untold)" } ?? "", Self.clock(gateway),
@@ -55,20 +55,7 @@ struct GatewaysCommand {
         return .done
     }
 
-    private enum State: String {
-        case working = "at work"
-        /// It finishes its work and begins nothing new.
-        case draining
-        /// It was silent for longer than a right lasts.
-        case silent
-        case ended
-    }
-
-    private static func state(_ gateway: FleetGateway) -> State {
-        if gateway.isGone { return .ended }
-        guard gateway.silence < LeaseTerms.standard.length else { return .silent }
-        return gateway.isDraining ? .draining : .working
-    }
+    private typealias State = SharedStanding.Worker.State
 
     /// Modules that it works with, of the number that it can work with at the same time.
     private static func load(_ gateway: FleetGateway) -> String {
@@ -76,51 +63,6 @@ struct GatewaysCommand {
             return "\(gateway.modules)"
         }
         return "\(gateway.modules) of \(figures.links)"
-    }
-
-    /// Figures of the last start of each gateway.
-    private static func metrics(_ all: [FleetGateway]) -> [MetricsText.Family] {
-        var latest: [FleetGateway] = []
-        for gateway in all where latest.last?.name != gateway.name { latest.append(gateway) }
-        func family(
-            _ name: String,
-            _ help: String,
-            _ value: (FleetGateway) -> Double?
-        ) -> MetricsText.Family {
-            MetricsText.family(
-                "yardmaster_gateway_" + name,
-                help: help,
-                of: "gateway",
-                latest.compactMap { gateway in value(gateway).map { (gateway.name, $0) } }
-            )
-        }
-        func seconds(_ duration: Duration) -> Double {
-            Double(duration.nanoseconds) / 1_000_000_000
-        }
-        return [
-            family("up", "1 while it is at work and not silent.") {
-                [.working, .draining].contains(state($0)) ? 1 : 0
-            },
-            family("heard_timestamp_seconds", "The time of its last sign of life.") {
-                Double($0.heard.milliseconds) / 1_000
-            },
-            family("rights_held", "Modules that it holds the right to.") { Double($0.modules) },
-            family("links", "Modules that it can work with at the same time.") {
-                ($0.figures?.links).map(Double.init)
-            },
-            family("rights_lost", "Rights of its run that ended before the work was done.") {
-                ($0.figures?.rightsLost).map(Double.init)
-            },
-            family("database_wait_seconds", "How long its run has waited for the database.") {
-                $0.figures.map { seconds($0.waited) }
-            },
-            family("unreported", "Results that it has not reported to the database yet.") {
-                ($0.figures?.untold).map(Double.init)
-            },
-            family("clock_offset_seconds", "How far its clock is ahead of the server's.") {
-                $0.clockOffset.map(seconds)
-            },
-        ]
     }
 
     private static func clock(_ gateway: FleetGateway) -> String {
@@ -134,7 +76,7 @@ struct GatewaysCommand {
         .object([
             "name": .string(gateway.name),
             "instance": .string(gateway.instance),
-            "state": .string(state(gateway).rawValue),
+            "state": .string(State(gateway).words),
             "program": .string(gateway.program),
             "since": .string(gateway.since.description),
             "heard": .string(gateway.heard.description),

@@ -10,13 +10,13 @@ struct HistoryCommand {
     /// As many as fit on a screen.
     static let usual = 20
 
-    private let state: String
+    private let standings: Standings
     private let rollout: String?
     private let count: Int
     private let common: CommonOptions
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        state = try CommonOptions.stateDirectory(invocation, context)
+        standings = try Standings(invocation, context)
         rollout = invocation.value("rollout")
         count =
             invocation.value("last").flatMap { ValueKind.whole($0) }
@@ -24,27 +24,27 @@ struct HistoryCommand {
         common = CommonOptions(invocation)
     }
 
-    func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let (list, zone) = try StandingJournal(state: state, flags: "")
-            .history(of: rollout, count: count, context)
+    func run(_ context: Context) async throws(CommandError) -> ExitCode {
+        let (list, zone) = try await standings.history(of: rollout, count: count)
         context.console.result(
             common.wantsJSON ? list.json.text + "\n" : Self.text(list, zone)
         )
-        return .done
+        return list.source?.isWhole == false ? .unavailable : .done
     }
 
     private static func text(_ list: RunList, _ zone: Zone) -> String {
-        guard !list.rows.isEmpty else { return "nothing has run here yet\n" }
+        let source = list.source.map { $0.sentence + "\n" } ?? ""
+        guard !list.rows.isEmpty else { return source + "nothing has run here yet\n" }
         let rows = list.rows.map { row -> [String] in
             let run = row.run
             let took = run.end.map { run.started.duration(to: $0.time).brief } ?? "-"
             return [
-                String(run.number), run.rollout.visible, zone.text(run.started), took,
+                run.name.description, run.rollout.visible, zone.text(run.started), took,
                 run.end?.exitCode.map(String.init) ?? "-", list.sentence(of: row),
             ]
         }
         let table = Columns.table([["run", "rollout", "begun", "took", "exit", "what"]] + rows)
-        var text = table.joined(separator: "\n") + "\n"
+        var text = source + table.joined(separator: "\n") + "\n"
         if !list.sayings.isEmpty {
             let said = Columns.table(
                 [RunList.sayingTitles] + list.sayings.map { RunList.words($0, zone.text) }

@@ -24,7 +24,7 @@ struct HistoryCompareCommand {
             try view.lastRun(rollout: nil)?.number
         }
         guard let last else { throw HistoryJournal.unknown(run: nil, in: state) }
-        let (comparison, list, zone) = try StandingJournal(state: state, flags: "")
+        let (comparison, list, zone) = try StandingJournal(state: state, flags: PlaceFlags())
             .comparison(numbers[0] ?? last, numbers[1] ?? last, context)
         context.console.result(
             common.wantsJSON ? comparison.json.text + "\n" : comparison.text(list, zone.text)

@@ -7,31 +7,30 @@ import Wire
 
 /// `history show`: one run with the events of every vehicle; it can also write its reports again.
 struct HistoryShowCommand {
-    private let state: String
-    /// Nil for the last run.
-    private let number: Int?
+    private let standings: Standings
+    private let wish: RunWish
     private let reports: [ReportFile]
     private let common: CommonOptions
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        state = try CommonOptions.stateDirectory(invocation, context)
-        number = try HistoryJournal.run(invocation.arguments[0])
+        standings = try Standings(invocation, context)
+        wish = try RunWish(invocation.arguments[0])
         reports = invocation.values("report").compactMap { ReportFile($0) }
         common = CommonOptions(invocation)
     }
 
-    func run(_ context: Context) throws(CommandError) -> ExitCode {
+    func run(_ context: Context) async throws(CommandError) -> ExitCode {
         for report in reports { try report.checkPlace() }
-        let (run, records) = try read()
+        let (found, zone) = try await standings.run(wish)
+        let run = found.run
         let common = try common.looking(
-            in: KnownVehicles(state: state).ground(ofRollout: run.rollout)
+            in: KnownVehicles(state: standings.journal.state).ground(ofRollout: run.rollout)
         )
-        let zone = StandingJournal(state: state, flags: "").zone(of: [run], context)
         var told = RunHistory(zone: zone)
         var story = RunStory()
         var general: [JSONValue] = []
         var vehicles: [VehicleID: [JSONValue]] = [:]
-        for record in records {
+        for record in found.records {
             if let vehicle = record.vehicle, !common.takes(vehicle) { continue }
             let line = (try? JSONValue(json: record.json)) ?? .string(record.json)
             if let vehicle = record.vehicle {
@@ -49,48 +48,30 @@ struct HistoryShowCommand {
             told.note(event)
             story.note(event)
         }
-        for report in reports {
-            guard let reason = report.write(story, zone: zone) else { continue }
-            throw CommandError(
-                .cannotWrite,
-                "the report \(report.path) was not written",
-                because: [reason]
-            )
-        }
+        for report in reports { try report.write(of: story, zone: zone) }
         if common.wantsJSON {
-            context.console.result(document(run, general, vehicles).text + "\n")
+            context.console.result(document(found, general, vehicles).text + "\n")
         } else if !common.isQuiet {
-            context.console.result(head(run, zone) + "\n" + told.text)
+            context.console.result(head(found, zone) + "\n" + told.text)
         }
-        return .done
+        return found.source?.isWhole == false ? .unavailable : .done
     }
 
-    private func read() throws(CommandError) -> (RunRecord, [EventRecord]) {
-        let found = try HistoryJournal.read(state) {
-            view throws(JournalError) -> (RunRecord, [EventRecord])? in
-            let run: RunRecord?
-            if let number {
-                run = try view.run(number)
-            } else {
-                run = try view.lastRun(rollout: nil)
-            }
-            guard let run else { return nil }
-            return (run, try view.events(run: run.number))
+    private func head(_ found: ShownRun, _ zone: Zone) -> String {
+        let run = found.run
+        var text = found.source.map { $0.sentence + "\n" } ?? ""
+        if let remark = found.remark { text += remark + "\n" }
+        text += "run \(run.name) of rollout \(run.rollout.visible), plan \(run.plan)\n"
+        guard let end = run.end else {
+            return text + "has no end: \(found.open ?? "it goes on, or was cut off")\n"
         }
-        guard let found else { throw HistoryJournal.unknown(run: number, in: state) }
-        return found
-    }
-
-    private func head(_ run: RunRecord, _ zone: Zone) -> String {
-        var text = "run \(run.number) of rollout \(run.rollout.visible), plan \(run.plan)\n"
-        guard let end = run.end else { return text + "has no end: it goes on, or was cut off\n" }
         let code = end.exitCode.map { "exit \($0): " } ?? ""
         text += "ended \(zone.text(end.time)), \(code)\(end.reason.visible)\n"
         return text
     }
 
     private func document(
-        _ run: RunRecord,
+        _ found: ShownRun,
         _ general: [JSONValue],
         _ vehicles: [VehicleID: [JSONValue]]
     ) -> JSONValue {
@@ -104,7 +85,9 @@ struct HistoryShowCommand {
             ])
         }
         return .object(
-            [JSONMember("schema", 1)] + (run.json.members ?? [])
+            [JSONMember("schema", 1)]
+                + (found.source.map { [JSONMember("source", $0.json)] } ?? [])
+                + (found.run.json.members ?? [])
                 + [JSONMember("events", .array(general)), JSONMember("vehicles", .array(list))]
         )
     }

@@ -7,7 +7,8 @@ import Wire
 
 /// `inventory`: the firmware and the debts of each vehicle, read by radio or from the journal.
 struct InventoryCommand: Sendable {
-    private let fleet: String?
+    private let manifest: String?
+    private let fleet: FleetAccess?
     private let isLast: Bool
     private let wantsTable: Bool
     private let length: Duration
@@ -18,7 +19,8 @@ struct InventoryCommand: Sendable {
     private let context: Context
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        fleet = invocation.value("fleet")
+        manifest = invocation.value("manifest")
+        fleet = try FleetAccess.ofRun(invocation, context)
         isLast = invocation.has("last")
         wantsTable = invocation.has("csv")
         length = invocation.value("for").flatMap { Duration(text: $0) } ?? .seconds(30)
@@ -30,17 +32,17 @@ struct InventoryCommand: Sendable {
         if wantsTable, common.wantsJSON {
             throw CommandError(.usage, "--json and --csv cannot be used together")
         }
-        if fleet == nil, invocation.has("limit") {
+        if manifest == nil, invocation.has("limit") {
             throw CommandError(
                 .usage,
                 "--limit needs a fleet list",
-                hint: "name a manifest with --fleet MANIFEST"
+                hint: "name a manifest with --manifest FILE"
             )
         }
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        let plan = try fleet.map { (path) throws(CommandError) in
+        let plan = try manifest.map { (path) throws(CommandError) in
             try Inputs.plan(path, context, common)
         }
         let tour = try InventoryTour(
@@ -49,6 +51,7 @@ struct InventoryCommand: Sendable {
             state: state,
             simulation: simulation,
             bus: bus,
+            fleet: fleet,
             common,
             context
         )

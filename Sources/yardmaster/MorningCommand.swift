@@ -7,22 +7,19 @@ import Wire
 
 /// `morning`: the tasks for people after the night.
 struct MorningCommand {
-    private let state: String
+    private let standings: Standings
     private let common: CommonOptions
     private let since: String?
     private let days: Int
     private let form: Form
-    /// The flags that must follow the command's name in lines for the shell.
-    private let flags: String
 
     private enum Form { case text, json, csv, html, mail(String) }
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        state = try CommonOptions.stateDirectory(invocation, context)
+        standings = try Standings(invocation, context)
         common = CommonOptions(invocation)
         since = invocation.value("since")
         days = invocation.value("days").flatMap { Int($0) } ?? 7
-        flags = CommonOptions.stateFlag(invocation)
         var forms: [Form] = []
         if common.wantsJSON { forms.append(.json) }
         if invocation.has("csv") { forms.append(.csv) }
@@ -47,12 +44,12 @@ struct MorningCommand {
         form = forms.first ?? .text
     }
 
-    func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let journal = StandingJournal(state: state, flags: flags)
-        let (page, zone) = try journal.morning(since: since, days: days, context)
-        if common.isQuiet, page.tasks.isEmpty, case .text = form { return .done }
+    func run(_ context: Context) async throws(CommandError) -> ExitCode {
+        let (page, zone) = try await standings.morning(since: since, days: days)
+        let code: ExitCode = page.source?.isWhole == false ? .unavailable : .done
+        if common.isQuiet, page.tasks.isEmpty, code == .done, case .text = form { return .done }
         context.console.result(written(page, zone, context))
-        return .done
+        return code
     }
 
     private func written(_ page: MorningPage, _ zone: Zone, _ context: Context) -> String {

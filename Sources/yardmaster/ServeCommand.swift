@@ -15,13 +15,16 @@ struct ServeCommand {
     private let listen: [String]
     private let hosts: [String]
     private let gate: LiveGate
+    /// Requests from the pages of a gateway apply to its fleet.
+    private let fleet: FleetAccess?
+    private let standings: Standings
     private let common: CommonOptions
     private let context: Context
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         journal = StandingJournal(
             state: try CommonOptions.stateDirectory(invocation, context),
-            flags: CommonOptions.stateFlag(invocation),
+            flags: PlaceFlags(invocation),
             shelf: PlanShelf()
         )
         listen = invocation.values("listen")
@@ -29,6 +32,12 @@ struct ServeCommand {
         gate = LiveGate(
             path: invocation.value("access") ?? journal.state + "/access.yaml",
             isNamed: invocation.has("access")
+        )
+        fleet = try FleetAccess.ofVerb(invocation, context, state: journal.state)
+        standings = Standings(
+            journal,
+            fleet: try FleetAccess.ofLook(invocation, context, state: journal.state),
+            context
         )
         common = CommonOptions(invocation)
         self.context = context
@@ -52,7 +61,8 @@ struct ServeCommand {
         }
         let stop = Signals.catchThem()
         let queue = ControlQueue()
-        let pages = LivePages(journal, LiveHost(names: hosts), gate, queue, context)
+        let looks = standings.fleet == nil ? nil : LookQueue(standings)
+        let pages = LivePages(journal, LiveHost(names: hosts), gate, queue, looks, context)
         var servers: [WebServer] = []
         defer { for server in servers { server.stop() } }
         for socket in sockets {
@@ -75,13 +85,16 @@ struct ServeCommand {
             let whom = hasList ? ", for people with a token" : ""
             for socket in sockets { context.console.note("serving on \(socket.name)\(whom)\n") }
         }
-        // Holds that pages set on a gateway apply to its fleet.
-        let fleet = try FleetAccess.ofVerb(context).map { FleetControl(access: $0) }
-        async let acts: Void = queue.work(OperatorRequests(state: journal.state, fleet: fleet))
+        // Requests from the pages of a gateway apply to its fleet.
+        let control = fleet.map { FleetControl(access: $0) }
+        async let acts: Void = queue.work(OperatorRequests(state: journal.state, fleet: control))
+        async let answers: Void? = looks?.work()
         await Self.work(pages, servers, until: stop)
         // Requests that wait for an answer get it, and then the servers can be stopped.
         queue.finish()
+        looks?.finish()
         await acts
+        _ = await answers
         return Signals.exitCode ?? .done
     }
 

@@ -5,31 +5,28 @@ import Operations
 import Reports
 import Wire
 
-/// `show`: everything that the journal contains about one vehicle.
+/// `show`: everything that is known about one vehicle.
 struct ShowCommand {
-    private let state: String
+    private let standings: Standings
     private let vehicle: VehicleID
     private let common: CommonOptions
-    private let flags: String
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        state = try CommonOptions.stateDirectory(invocation, context)
+        standings = try Standings(invocation, context)
         common = CommonOptions(invocation)
-        flags = CommonOptions.stateFlag(invocation)
         guard let vehicle = VehicleID(invocation.arguments[0]) else {
             throw CommandError(.usage, "'\(invocation.arguments[0].visible)' is no vehicle's id")
         }
         self.vehicle = vehicle
     }
 
-    func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let journal = StandingJournal(state: state, flags: flags)
-        let (story, zone) = try journal.story(of: vehicle, context)
+    func run(_ context: Context) async throws(CommandError) -> ExitCode {
+        let (story, zone) = try await standings.story(of: vehicle)
         if common.wantsJSON {
             context.console.result(story.json.text + "\n")
         } else {
             context.console.result(story.text(zone.text))
         }
-        return .done
+        return story.source?.isWhole == false ? .unavailable : .done
     }
 }

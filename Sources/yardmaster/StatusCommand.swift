@@ -5,20 +5,26 @@ import Operations
 import Reports
 import Wire
 
-/// `status`: the state of the latest rollout, from the journal alone.
+/// `status` and `fleet status`: the state of the latest rollout.
 struct StatusCommand {
     let options: StatusOptions
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
         if options.watches { return try await StatusWatch(options, context).run() }
-        let journal = StandingJournal(state: options.state, flags: options.stateFlag)
-        let status = try journal.status(of: options.rollout, options.common)
+        for report in options.reports { try report.checkPlace() }
+        let status = try await options.standings.status(of: options.rollout, options.common)
+        for report in options.reports {
+            try report.write(
+                of: status.story(at: RealTime().wallTime),
+                zone: ZoneSource.shown(status.plan, context)
+            )
+        }
         if options.common.wantsJSON {
             context.console.result(status.json.text + "\n")
-        } else {
-            context.console.result(text(status, journal.holder, context))
+        } else if !options.common.isQuiet || options.reports.isEmpty {
+            context.console.result(text(status, options.standings.journal.holder, context))
         }
-        return .done
+        return status.source?.isWhole == false ? .unavailable : .done
     }
 
     // MARK: For people
@@ -29,21 +35,12 @@ struct StatusCommand {
         _ context: Context
     ) -> String {
         let (snapshot, executions) = (status.snapshot, status.chosen)
-        guard let run = snapshot.run else { return "nothing has run here yet\n" }
-        let zone = status.plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
-        let time = zone.text
-        var lines = others(status, time)
-        lines.append(
-            "rollout \(run.rollout.visible), run \(run.number), begun \(time(run.started))"
-        )
-        if let end = run.end {
-            let code = end.exitCode.map { "exit \($0): " } ?? ""
-            lines.append("ended \(time(end.time)), \(code)\(end.reason)")
-        } else if let holder {
-            lines.append("at work now: \(holder)")
-        } else {
-            lines.append("was cut off; run it again and it goes on where the modules stand")
+        let source = status.source.map { [$0.sentence] } ?? []
+        guard snapshot.run != nil else {
+            return (source + ["nothing has run here yet"]).map { $0 + "\n" }.joined()
         }
+        let time = ZoneSource.shown(status.plan, context).text
+        var lines = source + others(status, time) + status.head(holder, time)
         if !executions.isEmpty { lines.append(status.counts.sentence) }
         lines += status.sentences(time)
         if let until = status.soaksUntil {
@@ -114,12 +111,13 @@ struct StatusCommand {
         guard options.rollout == nil else { return [] }
         let others = status.others
         guard !others.isEmpty else { return [] }
-        var lines = ["other rollouts here ('status --rollout NAME' shows one):"]
+        let place = status.snapshot.shared == nil ? "here" : "of the fleet"
+        var lines = ["other rollouts \(place) ('status --rollout NAME' shows one):"]
         for other in others {
             let end = other.run.end.map { "ended \(time($0.time))" } ?? "has no end"
             lines.append(
-                "  \(other.run.rollout.visible): \(other.state), run \(other.run.number) \(end), "
-                    + other.counts.sentence
+                "  \(other.run.rollout.visible): \(other.state), run \(other.run.name) \(end), "
+                    + other.counts.sentence + (other.isOwn ? " (this machine's journal only)" : "")
             )
         }
         return lines + [""]

@@ -3,21 +3,22 @@ import Operations
 
 /// The options of `status`.
 struct StatusOptions: Sendable {
-    let state: String
+    let standings: Standings
     /// Nil for the rollout that ran last.
     let rollout: String?
     let common: CommonOptions
+    let reports: [ReportFile]
     /// Whether it is updated until a signal arrives.
     let watches: Bool
-    /// The flag that must follow the command's name in lines for the shell, when the directory is
-    /// not the default.
-    let stateFlag: String
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        state = try CommonOptions.stateDirectory(invocation, context)
+        // `fleet status` reads only the fleet.
+        standings =
+            invocation.command == .fleetStatus
+            ? try Standings(ofFleet: invocation, context) : try Standings(invocation, context)
         rollout = invocation.value("rollout")
         common = CommonOptions(invocation)
         watches = invocation.has("watch")
-        stateFlag = CommonOptions.stateFlag(invocation)
+        reports = invocation.values("report").compactMap { ReportFile($0) }
     }
 }

@@ -15,6 +15,8 @@ struct StatusWatch {
     private let rollout: String?
     private let common: CommonOptions
     private let context: Context
+    /// Nil when the machine belongs to no fleet, or with `--journal`.
+    private let fleet: FleetWatch?
 
     init(_ options: StatusOptions, _ context: Context) throws(CommandError) {
         guard !options.common.wantsJSON else {
@@ -24,13 +26,15 @@ struct StatusWatch {
                 hint: "'run --events FILE' writes what happens as JSON; 'serve' reports changes"
             )
         }
-        journal = StandingJournal(state: options.state, flags: options.stateFlag)
+        journal = options.standings.journal
         rollout = options.rollout
         common = options.common
+        fleet = options.standings.fleet == nil ? nil : FleetWatch(options, context)
         self.context = context
     }
 
     func run() async throws(CommandError) -> ExitCode {
+        if let fleet { return try await fleet.run() }
         let screen = Screen(
             journal,
             rollout,

@@ -21,11 +21,11 @@ struct WatchCommand: Sendable {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         vehicle = invocation.arguments[0]
-        guard let fleet = invocation.value("fleet") else {
+        guard let fleet = invocation.value("manifest") else {
             throw CommandError(
                 .usage,
                 "no manifest is given that lists the vehicle \(vehicle.visible)",
-                hint: "name a manifest with --fleet MANIFEST"
+                hint: "name a manifest with --manifest FILE"
             )
         }
         self.fleet = fleet

@@ -102,6 +102,11 @@ enum Yardmaster {
             context.console.result(Help.text(for: command))
             return .done
         case .run(let invocation):
+            if !invocation.has("quiet") {
+                for remark in invocation.remarks {
+                    context.console.note("yardmaster: warning: \(remark)\n")
+                }
+            }
             return try await dispatch(invocation, context)
         }
     }
@@ -154,12 +159,10 @@ enum Yardmaster {
         case .bundleApply: try await BundleApplyCommand(invocation, context).run()
         case .bundleCopy: try BundleCopyCommand(invocation, context).run()
         case .bundleShow: try BundleShowCommand.run(invocation, context)
-        case .status where invocation.has("fleet"), .fleetStatus:
-            try await FleetStatusCommand(invocation, context).run()
-        case .status:
+        case .status, .fleetStatus:
             try await StatusCommand(options: try StatusOptions(invocation, context)).run(context)
-        case .morning: try MorningCommand(invocation, context).run(context)
-        case .show: try ShowCommand(invocation, context).run(context)
+        case .morning: try await MorningCommand(invocation, context).run(context)
+        case .show: try await ShowCommand(invocation, context).run(context)
         case .notifyTest: try await NotifyCommand(invocation, context).test()
         case .notifyList: try NotifyCommand(invocation, context).list()
         case .notifySend: try await NotifyCommand(invocation, context).send()
@@ -173,8 +176,8 @@ enum Yardmaster {
         case .gateways: try await GatewaysCommand(invocation, context).run()
         case .gatewayDrain: try await GatewayDrainCommand(invocation, context).run()
         case .gatewayForget: try await GatewayDrainCommand(invocation, context).forget()
-        case .history: try HistoryCommand(invocation, context).run(context)
-        case .historyShow: try HistoryShowCommand(invocation, context).run(context)
+        case .history: try await HistoryCommand(invocation, context).run(context)
+        case .historyShow: try await HistoryShowCommand(invocation, context).run(context)
         case .historyCompare: try HistoryCompareCommand(invocation, context).run(context)
         case .fetch:
             await FetchCommand(

@@ -204,6 +204,17 @@ struct DatabaseTests {
             }
             let raise = "UPDATE yardmaster.history SET generation = generation + 1"
             #expect(!may("r", raise) && !may("g", raise) && may("o", raise))
+            let run = """
+                INSERT INTO yardmaster.run (instance, gateway, number, rollout, beginning, plan, is_order, began)
+                VALUES (gen_random_uuid(), 'g', 1, 'r', 1, 'p', false, now())
+                """
+            #expect(!may("r", run) && !may("o", run) && may("g", run))
+            #expect(
+                !may("r", "DELETE FROM yardmaster.run") && !may("g", "DELETE FROM yardmaster.plan")
+            )
+            for user in ["r", "o", "g"] {
+                #expect(may(user, "SELECT * FROM yardmaster.run, yardmaster.plan"))
+            }
             let moveOn = "UPDATE yardmaster.history SET timeline = timeline"
             #expect(!may("r", moveOn) && may("g", moveOn))
         }

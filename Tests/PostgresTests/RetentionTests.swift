@@ -42,6 +42,17 @@ struct RetentionTests {
         SELECT gen_random_uuid(), n, 'p', now() - interval '1 d' * d
         FROM unnest(ARRAY['north', 'south']) n, generate_series(100, 300, 100) d;
         INSERT INTO yardmaster.failure VALUES ('bus', 'r', 2, 'm', now() - interval '900 d');
+        INSERT INTO yardmaster.run (instance, gateway, number, rollout, beginning, plan, is_order, began, noted)
+        SELECT gen_random_uuid(), g, d, 'city', 1, 'p', false, now(), now() - interval '1 d' * (400 - 100 * d)
+        FROM unnest(ARRAY['north', 'south']) g, generate_series(1, 4) d
+        UNION ALL SELECT gen_random_uuid(), 'west', 1, 'exec-20250101T000000Z', 1, 'p', true, now(),
+          now() - interval '200 d'
+        UNION ALL SELECT s.instance, 'east', 1, 'city', 1, 'p', false, now(), now() - interval '300 d'
+        FROM yardmaster.step s WHERE s.outcome IS NULL
+        UNION ALL SELECT gen_random_uuid(), 'east', 2, 'city', 1, 'p', false, now(), now();
+        INSERT INTO yardmaster.plan (digest, rollout, view, mark, brought)
+        SELECT p, 'city', '{}', 'm', now() - interval '300 d' FROM unnest(ARRAY['p', 'old']) p
+        UNION ALL SELECT 'new', 'city', '{}', 'm', now();
         """
 
     private let retention = FleetRetention(beginnings: 2, age: .seconds(90 * 86_400))
@@ -53,6 +64,8 @@ struct RetentionTests {
                 // Of beginnings 1 and 2, except executions with something open or in work.
                 .execution: 2 + 1 + 1, .step: 2 + 0, .missed: 1, .said: 2, .gateway: 4,
                 .verdict: 3, .rollout: 1,
+                // But for the last of each gateway, those that are new, and one that a doubt is of.
+                .run: 2 * 3 + 1, .plan: 1,
             ]
             let kept = Mutex<[String]>([])
             for table in FleetPast.allCases {
@@ -87,6 +100,8 @@ struct RetentionTests {
                 SELECT count(*) FROM yardmaster.step; SELECT count(*) FROM yardmaster.debt;
                 SELECT count(*) FROM yardmaster.owed; SELECT epoch FROM yardmaster.module;
                 SELECT run FROM yardmaster.verdict; SELECT count FROM yardmaster.failure;
+                SELECT string_agg(gateway || number, ' ' ORDER BY id) FROM yardmaster.run;
+                SELECT string_agg(digest, ' ' ORDER BY digest) FROM yardmaster.plan;
                 """
             )
             #expect(
@@ -100,6 +115,8 @@ struct RetentionTests {
                     9
                     4
                     2
+                    north4 south4 east1 east2
+                    new p
 
                     """
             )

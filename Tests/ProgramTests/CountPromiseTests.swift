@@ -160,7 +160,7 @@ import Testing
         let running = try yard.program.begin(
             "order",
             [
-                "exec", "--fleet", "yard.yaml", "--simulate", "depot.yaml", "--state",
+                "exec", "--manifest", "yard.yaml", "--simulate", "depot.yaml", "--state",
                 yard.program.state, "--pace", "1", "--json", "car",
                 "command locate; wait 20s; command unlock-all",
             ]

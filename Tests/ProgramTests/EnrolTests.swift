@@ -47,7 +47,7 @@ import Testing
     private func enrol(_ more: [String]) throws -> Program.Result {
         try program.run(
             [
-                "enrol", "--fleet", "fleet.csv", "--state", program.state, "--simulate",
+                "enrol", "--list", "fleet.csv", "--state", program.state, "--simulate",
                 "depot.yaml",
             ] + more
         )
@@ -90,7 +90,7 @@ import Testing
         )
         let read = try program.run(
             [
-                "exec", "--fleet", "all.yaml", "--simulate", "depot.yaml", "--state",
+                "exec", "--manifest", "all.yaml", "--simulate", "depot.yaml", "--state",
                 program.state, "bike-1", "read speed",
             ],
             environment: ["CREDENTIALS_DIRECTORY": folder]
@@ -157,7 +157,7 @@ import Testing
         try program.write("city-4.12.0.zip", Data(contentsOf: image))
         func yard() throws -> Program.Result {
             try program.run([
-                "inventory", "--fleet", "yard.yaml", "--state", program.state, "--simulate",
+                "inventory", "--manifest", "yard.yaml", "--state", program.state, "--simulate",
                 "depot.yaml",
             ])
         }
@@ -179,7 +179,7 @@ import Testing
         func run(_ line: [String]) throws -> Program.Result {
             try program.run(
                 [
-                    "enrol", "--fleet", "fleet.csv", "--state", program.state, "--simulate",
+                    "enrol", "--list", "fleet.csv", "--state", program.state, "--simulate",
                     "depot.yaml",
                 ] + line
             )
@@ -229,7 +229,7 @@ import Testing
     ) throws {
         let result = try program.run(
             [
-                "enrol", "--fleet", "fleet.csv", "--state", program.state, "--simulate",
+                "enrol", "--list", "fleet.csv", "--state", program.state, "--simulate",
                 "depot.yaml", "--for", "5s",
             ] + line
         )
@@ -241,7 +241,7 @@ import Testing
     @Test func `over a served bus a vehicle is enrolled and then worked on`() throws {
         let served = try ServedDepot("depot.yaml", of: program)
         let enrolled = try program.run([
-            "enrol", "--fleet", "fleet.csv", "--state", program.state, "--bus", served.address,
+            "enrol", "--list", "fleet.csv", "--state", program.state, "--bus", served.address,
             "--serial", "00a0000000000003", "--old-secret", "file:maker.key", "bike-3",
         ])
         #expect(enrolled.status == 0, "\(enrolled.output)\(enrolled.errors)")
@@ -297,7 +297,7 @@ import Testing
             "name: one\nvehicles: {from: fleet.csv}\nsteps: [{wait: 1s}]\n"
         )
         let yard = try program.run([
-            "inventory", "--fleet", "one.yaml", "--state", program.state, "--simulate",
+            "inventory", "--manifest", "one.yaml", "--state", program.state, "--simulate",
             "depot.yaml",
         ])
         #expect(yard.status == 0 && yard.output.contains("passkey"), "\(yard.output)\(yard.errors)")

@@ -7,7 +7,7 @@ import Testing
         -> Program.Result
     {
         try program.run([
-            "exec", "--fleet", "demo/rollout.yaml", "--simulate", "demo/depot.yaml", "--state",
+            "exec", "--manifest", "demo/rollout.yaml", "--simulate", "demo/depot.yaml", "--state",
             program.state, vehicle, step,
         ])
     }
@@ -21,6 +21,19 @@ import Testing
         // The vehicle keeps its settings, and each order is a separate rollout.
         let again = try exec(program, "bike-02", "read lights")
         #expect(again.status == 0 && again.output.contains("lights is enabled"))
+    }
+
+    @Test func `a manifest behind the name of the fleet's address is taken, and the new name told`()
+        throws
+    {
+        let program = try Program()
+        try program.copyDemo()
+        let rest = ["--simulate", "demo/depot.yaml", "--state", program.state]
+        let old = ["exec", "--fleet", "demo/rollout.yaml"] + rest + ["bike-02", "read lights"]
+        let result = try program.run(old)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors.contains("'--fleet FILE' is called '--manifest FILE' now"))
+        #expect(!(try program.run(old + ["--quiet"]).errors.contains("--manifest")))
     }
 
     @Test(arguments: [
@@ -105,7 +118,7 @@ import Testing
         )
         func order(_ step: String) throws -> Program.Result {
             try program.run([
-                "exec", "--fleet", "fleet.yaml", "--simulate", "depot.yaml", "--state",
+                "exec", "--manifest", "fleet.yaml", "--simulate", "depot.yaml", "--state",
                 program.state, "car", step,
             ])
         }

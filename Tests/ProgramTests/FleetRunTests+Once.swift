@@ -67,6 +67,16 @@ extension FleetRunTests {
         // The one that began it does not know either.
         #expect(try street.run("north").status == 10)
         #expect(street.yard.deeds.isEmpty)
+        // Seen and not sent from any machine: nobody answers for all.
+        let status = try street.say("status").output
+        #expect(status.contains("nobody knows whether `command unlock-all` of run north/1"))
+        #expect(status.contains("yardmaster clear") && status.contains("it was carried out"))
+        let all = try street.say("retry")
+        #expect(all.status == 0, "\(all.errors)")
+        #expect(all.output.contains("no change, nothing is to be taken again"), "\(all.output)")
+        #expect(all.output.contains("a doubt is answered by name only: car"))
+        #expect(try street.run("south").status == 10)
+        #expect(street.yard.deeds.isEmpty)
         let said = try street.say("retry", "car")
         #expect(said.status == 0 && said.output.contains("car"), "\(said.errors)")
         let again = try street.run("south")
@@ -112,7 +122,7 @@ extension FleetRunTests {
                 "car",
                 "--reason",
                 "workshop",
-                "--fleet",
+                "--manifest",
                 "yard.yaml"
             ).status == 0
         )

@@ -83,11 +83,93 @@ extension FleetRunTests {
         #expect(who == "v4|succeeded|south\nv5|unreachable|\n")
     }
 
+    @Test func `a vehicle that one gateway could not hear is reported by it as another ended it`()
+        throws
+    {
+        let yard = try Yard()
+        let all = try ["north", "south"].map { name in
+            Gateway(
+                program: try Program.steered(
+                    2,
+                    rollout: "{waves: [1, rest]}",
+                    depot: "link: {interval: 100ms, mtu: 23, packets-per-interval: 1}\n"
+                ),
+                name: name,
+                address: yard.server.address(yard.database)
+            )
+        }
+        // The south does not hear the first vehicle, and is at work on the second for long.
+        let depot = all[1].program.folder.path + "/depot.yaml"
+        let lines = try String(contentsOfFile: depot, encoding: .utf8).split(separator: "\n")
+        try all[1].program.write(
+            "depot.yaml",
+            lines.filter { !$0.contains("00f0000000000001") }.joined(separator: "\n") + "\n"
+        )
+        let south = try all[1].begin("--pace", "20")
+        try wait(for: "the south to be at work on the second") {
+            try yard.ask(
+                "SELECT count(*) FROM yardmaster.module WHERE vehicle = 'v2' AND doing IS NOT NULL"
+            ) == "1\n"
+        }
+        let first = "SELECT outcome FROM yardmaster.execution WHERE vehicle = 'v1'"
+        #expect(try yard.ask(first) == "unreachable\n")
+        let north = try all[0].begin()
+        try wait(for: "the north to have ended the first") {
+            try yard.ask(first) == "succeeded\n"
+        }
+        south.hurries()
+        for running in [south, north] {
+            let result = running.result()
+            #expect(result.status == 0, "\(result.errors)\(result.output)")
+            #expect(result.lastLine.contains("ok=2"), "\(result.lastLine)")
+        }
+    }
+
     @Test func `in a rehearsal a wave soaks by the simulated clock`() throws {
         let yard = try Yard()
         let rollout = "{waves: [1, rest], between-waves: {soak: 2h}}"
         let result = try gateway(yard, "north", 2, rollout).run()
         #expect(result.status == 0, "\(result.errors)\(result.output)")
         #expect(result.lastLine.contains("ok=2"), "\(result.lastLine)")
+    }
+
+    @Test func `retry without vehicles is said once for all gateways, from any machine`() throws {
+        let yard = try Yard()
+        let rollout = "{waves: [rest], retry: {device: 0}, quarantine-after: 9}"
+        let all = try ["north", "south"].map { try gateway(yard, $0, 5, bad: 2, away: 1, rollout) }
+        for running in try all.map({ try $0.begin() }) {
+            #expect(running.result().status == 10)
+        }
+        func say(_ words: String...) throws -> Program.Result {
+            try Program().run(
+                words + ["--state", all[0].program.state + "-office"],
+                environment: ["YARDMASTER_FLEET": all[0].address]
+            )
+        }
+        func attempts() throws -> String {
+            try yard.ask("SELECT count(*) FROM yardmaster.verdict WHERE outcome = 'failed'")
+        }
+        #expect(try attempts() == "2\n")
+        #expect(try say("inhibit", "v2").status == 0)
+        let said = try say("retry", "--reason", "repaired")
+        #expect(said.output == "steered: taken again by the next run of any gateway: v1, v5\n")
+        let states = "SELECT vehicle, state, outcome FROM yardmaster.execution ORDER BY 1"
+        #expect(
+            try yard.ask(states)
+                == "v1|queued|\nv2|ended|failed\nv3|ended|succeeded\nv4|ended|succeeded\nv5|queued|\n"
+        )
+        // Any gateway takes them, also one that has not had them before; what is left alone stays.
+        let next = try all[1].run()
+        #expect(next.status == 10, "\(next.output)")
+        #expect(try attempts() == "3\n")
+        #expect(
+            try yard.ask(
+                "SELECT count(DISTINCT (serial, epoch)) FROM watch WHERE after IS NOT NULL"
+            ) == "5\n"
+        )
+        #expect(try say("uninhibit", "v2").status == 0)
+        #expect(try say("retry", "--rollout", "steered").output.contains("v1, v2, v5"))
+        #expect(try say("retry", "--rollout", "other").status == 66)
+        #expect(try yard.faults() == "")
     }
 }

@@ -119,13 +119,14 @@ struct FleetRunTests {
         // From any machine that reaches it.
         let fleet = ["--fleet", yard.server.address(yard.database)]
         let status = try Program().run(["fleet", "status"] + fleet)
-        #expect(status.status == 0 && status.output.hasPrefix("rollout steered\n"))
-        #expect(status.output.contains("finished, wave 1 of 1, 0 of 2 attempted have failed"))
-        let lines = status.output.split(separator: "\n").dropFirst(3)
+        #expect(status.status == 0 && status.output.contains("\nrollout steered, begun "))
+        #expect(status.output.contains("finished\ngate: 0 of 2 attempted have failed\n"))
+        let lines = status.output.split(separator: "\n").filter { $0.hasPrefix("v") }.dropFirst()
         #expect(lines.count == 2)
         #expect(lines.allSatisfy { $0.contains("succeeded") && $0.contains("4.12.0") })
         #expect(lines.allSatisfy { $0.contains("north") })
-        #expect(try Program().run(["status", "--quiet"] + fleet).output == "")
+        let quiet = try Program().run(["status", "--quiet"] + fleet).output
+        #expect(quiet.contains("2 succeeded") && !quiet.contains("v1"))
         let document = try Program().run(["status", "--json"] + fleet).output
         #expect(document.contains(#""outcome":"succeeded""#))
         #expect(try Program().run(["fleet", "status", "--rollout", "none"] + fleet).status == 66)
@@ -143,13 +144,50 @@ struct FleetRunTests {
         #expect(second.waits(for: "north, for vehicle v1 of steered has the right to touch"))
         let fleet = ["--fleet", yard.server.address(yard.database)]
         let during = try Program().run(["fleet", "status"] + fleet).output
-        #expect(during.contains("at work: north"), "\(during)")
+        #expect(during.contains("works on v1"), "\(during)")
+        #expect(during.contains("north since "), "\(during)")
         first.hurries()
         #expect(first.result().status == 0)
         // What the other one has done is told here with its name.
         let result = second.result()
         #expect(result.status == 0 && result.lastLine.contains("ok=3"), "\(result.errors)")
         #expect(second.events.contains("north: runs 4.12.0"))
+        #expect(try yard.faults() == "")
+    }
+
+    @Test func `orders and inventories of the flag's fleet keep to what its gateways have`() throws
+    {
+        let yard = try Yard()
+        let (north, south) = (try yard.gateway("north", 2), try yard.gateway("south", 2))
+        let first = try north.begin("--pace", "1")
+        try working(first)
+        let rest = [
+            "--manifest", "steered.yaml", "--simulate", "depot.yaml", "--fleet", south.address,
+            "--state", south.program.state,
+        ]
+        let environment = ["YARDMASTER_GATEWAY": "south"]
+        let looked = try south.program.run(["inventory"] + rest, environment: environment)
+        #expect(looked.status == 11, "\(looked.errors)\(looked.output)")
+        #expect(
+            looked.output.contains("left alone: north, for vehicle v1 of steered has the right")
+        )
+        #expect(looked.output.contains("4.11.3"))
+        // An order waits for a vehicle that another gateway works on.
+        let order = try south.program.begin(
+            "order",
+            ["exec", "v*", "read speed"] + rest,
+            environment: environment
+        )
+        #expect(order.waits(for: "north, for vehicle v1 of steered has the right to touch"))
+        first.hurries()
+        #expect(first.result().status == 0)
+        let done = order.result()
+        #expect(done.status == 0 && done.lastLine.contains("ok=2"), "\(done.errors)")
+        let away = ["--fleet", "postgresql://127.0.0.1:1/yard"]
+        let lost = try south.program.run(
+            ["inventory", "--manifest", "steered.yaml", "--simulate", "depot.yaml"] + away
+        )
+        #expect(lost.status == 69, "\(lost.errors)")
         #expect(try yard.faults() == "")
     }
 

@@ -7,124 +7,14 @@ import Workbench
 
 /// docs/api.json agrees with the documents of the commands, which `serve` gives to programs.
 @Suite struct InterfaceTests {
-    /// The part of JSON Schema that the description uses.
-    private struct Description {
-        private let document: JSONValue
-
-        init() throws {
-            document = try JSONValue(json: String(contentsOf: Self.file, encoding: .utf8))
-        }
-
-        static let file = Program.repository.appending(path: "docs/api.json")
-
-        var paths: [JSONMember] { document["paths"]?.members ?? [] }
-
-        var schemas: [String] { (document["components"]?["schemas"]?.members ?? []).map(\.name) }
-
-        /// All names that are referred to.
-        var references: Set<String> { Self.references(in: document) }
-
-        private static func references(in value: JSONValue) -> Set<String> {
-            var found: Set<String> = []
-            for member in value.members ?? [] {
-                if member.name == "$ref", let text = member.value.string {
-                    found.insert(text.replacing("#/components/schemas/", with: ""))
-                }
-                found.formUnion(references(in: member.value))
-            }
-            for element in value.array ?? [] { found.formUnion(references(in: element)) }
-            return found
-        }
-
-        func parameters(of path: String, _ method: String) -> [JSONValue] {
-            document["paths"]?[path]?[method]?["parameters"]?.array ?? []
-        }
-
-        func schema(_ name: String) -> JSONValue {
-            document["components"]?["schemas"]?[name] ?? .null
-        }
-
-        /// The differences between a value and its description; the places of its members are added
-        /// to `seen`.
-        func faults(
-            _ value: JSONValue,
-            _ schema: JSONValue,
-            _ place: String,
-            _ seen: inout Set<String>
-        )
-            -> [String]
-        {
-            if let reference = schema["$ref"]?.string {
-                let name = String(reference.split(separator: "/").last ?? "")
-                return faults(value, self.schema(name), place, &seen)
-            }
-            if let words = schema["enum"]?.array {
-                return words.contains(value) ? [] : ["\(place) is \(value.text)"]
-            }
-            if let constant = schema["const"] {
-                return value == constant ? [] : ["\(place) is \(value.text)"]
-            }
-            let types = schema["type"]?.array ?? [schema["type"] ?? .null]
-            guard types.contains(.string(Self.type(of: value))) else {
-                return ["\(place) is a \(Self.type(of: value)), described as \(types)"]
-            }
-            if let elements = value.array, let items = schema["items"] {
-                return elements.flatMap { faults($0, items, place + "[]", &seen) }
-            }
-            guard let members = value.members else { return [] }
-            var found: [String] = []
-            for member in members {
-                seen.insert(place + "." + member.name)
-                if let property = schema["properties"]?[member.name] {
-                    found += faults(member.value, property, place + "." + member.name, &seen)
-                } else if schema["additionalProperties"] == false {
-                    found.append("\(place).\(member.name) is not described")
-                }
-            }
-            for name in schema["required"]?.array?.compactMap(\.string) ?? []
-            where value[name] == nil {
-                found.append("\(place).\(name) is described as always there")
-            }
-            return found
-        }
-
-        /// The places of all members of a schema, in the form in which `faults` records them.
-        func places(_ schema: JSONValue, _ place: String) -> Set<String> {
-            if let reference = schema["$ref"]?.string {
-                let name = String(reference.split(separator: "/").last ?? "")
-                return places(self.schema(name), place)
-            }
-            if let items = schema["items"] { return places(items, place + "[]") }
-            var found: Set<String> = []
-            for member in schema["properties"]?.members ?? [] {
-                let own = place + "." + member.name
-                found.insert(own)
-                found.formUnion(places(member.value, own))
-            }
-            return found
-        }
-
-        private static func type(of value: JSONValue) -> String {
-            switch value {
-            case .null: "null"
-            case .bool: "boolean"
-            case .integer: "integer"
-            case .number: "number"
-            case .string: "string"
-            case .array: "array"
-            case .object: "object"
-            }
-        }
-    }
-
     /// With `UPDATE_GOLDEN=1` docs/api.json is written instead of compared.
     @Test func `docs and program have the same description`() throws {
         let program = try Program()
         let text = try program.run(["schema", "--api"]).output
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
-            try Data(text.utf8).write(to: Description.file)
+            try Data(text.utf8).write(to: InterfaceDescription.file)
         }
-        #expect(try text == String(contentsOf: Description.file, encoding: .utf8))
+        #expect(try text == String(contentsOf: InterfaceDescription.file, encoding: .utf8))
         let serving = try Serving(program)
         let served = try serving.get("/api/v1/openapi.json")
         #expect(served.status == 200 && served.text == text)
@@ -132,12 +22,12 @@ import Workbench
     }
 
     @Test func `the description refers to all that it describes and to nothing else`() throws {
-        let description = try Description()
+        let description = try InterfaceDescription()
         #expect(description.references == Set(description.schemas))
     }
 
     @Test func `the addresses are those that are served`() throws {
-        for path in try Description().paths {
+        for path in try InterfaceDescription().paths {
             let described = path.value.members?.first?.value["parameters"]?.array ?? []
             let asked = described.filter { $0["in"] == "query" }
             /// The address with its required parameters and this one.
@@ -193,7 +83,7 @@ import Workbench
     }
 
     @Test func `requests are read as they are described`() throws {
-        let description = try Description()
+        let description = try InterfaceDescription()
         let header = try #require(description.parameters(of: "/api/v1/requests", "post").first)
         #expect(header["name"]?.string == RequestKey.header && header["in"] == "header")
         #expect(header["schema"]?["pattern"] == .string(RequestKey.pattern))
@@ -225,8 +115,24 @@ import Workbench
         }
     }
 
+    /// What only answers for a fleet have: `FleetRunTests` holds those to the description.
+    private let ofFleets =
+        ["History", "Morning", "Status", "Vehicle"].map { $0 + ".source" }
+        + [
+            "Comparison.after.gateway", "Comparison.before.gateway", "History.runs[].gateway",
+            "History.said[].gateway", "Morning.rollouts[].gateway", "Status.closed",
+            "Status.debts[].gateway", "Status.debts[].seen-gateway", "Status.gate",
+            "Status.gateway",
+            "Status.gateways", "Status.gateways[]", "Status.rollouts[].gateway",
+            "Status.rollouts[].own",
+            "Status.said[].gateway", "Status.vehicles[].at-work", "Status.vehicles[].gateway",
+            "Status.vehicles[].run", "Status.vehicles[].waits", "Vehicle.debts[].gateway",
+            "Vehicle.debts[].seen-gateway", "Vehicle.rollouts[].at-work",
+            "Vehicle.rollouts[].gateway",
+        ]
+
     @Test func `the documents are as they are described`() throws {
-        let description = try Description()
+        let description = try InterfaceDescription()
         let program = try Program()
         try program.copyDemo()
         var seen: Set<String> = []
@@ -272,12 +178,13 @@ import Workbench
         try check("Comparison", "history", "compare", "1", "2")
         // The other direction: every described member is in an answer, except those that this night
         // cannot have.
-        let absent = [
-            "Morning.stale[]", "Morning.tasks[].bay", "Status.doubts[]", "Status.failures[]",
-            "Status.next-deadline", "Status.owed[]", "Status.requests[]", "Status.soaks-until",
-            "Status.vehicles[].next-deadline", "Vehicle.doubts[]", "Vehicle.failures[]",
-            "Vehicle.inventory", "Vehicle.owed[]",
-        ]
+        let absent =
+            [
+                "Morning.stale[]", "Morning.tasks[].bay", "Status.doubts[]", "Status.failures[]",
+                "Status.next-deadline", "Status.owed[]", "Status.requests[]", "Status.soaks-until",
+                "Status.vehicles[].next-deadline", "Vehicle.doubts[]", "Vehicle.failures[]",
+                "Vehicle.inventory", "Vehicle.owed[]",
+            ] + ofFleets
         func isAbsent(_ place: String) -> Bool {
             absent.contains { place == $0 || place.hasPrefix($0 + ".") }
         }

@@ -85,7 +85,7 @@ import Testing
         throws
     {
         let looked = try inventory(
-            "--fleet",
+            "--manifest",
             "yard.yaml",
             "--simulate",
             "depot.yaml",
@@ -93,15 +93,15 @@ import Testing
         )
         #expect(looked.status == 10, "\(looked.errors)")
         try expectYard(looked)
-        let last = try inventory("--fleet", "yard.yaml", "--last", "--json")
+        let last = try inventory("--manifest", "yard.yaml", "--last", "--json")
         #expect(last.status == 0, "\(last.errors)")
         try expectYard(last)
 
-        let table = try inventory("--last", "--fleet", "yard.yaml", "--limit", "bike-01")
+        let table = try inventory("--last", "--manifest", "yard.yaml", "--limit", "bike-01")
         #expect(table.output.split(separator: "\n").count == 2)
         #expect(table.output.contains("4.11.3, not 4.12.0"), "\(table.output)")
         #expect(table.errors == "1 vehicle, 1 not as the manifest has them\n")
-        let csv = try inventory("--last", "--fleet", "yard.yaml", "--csv").output
+        let csv = try inventory("--last", "--manifest", "yard.yaml", "--csv").output
         #expect(csv.hasPrefix("vehicle,serial,family,profile,model,version,"))
         #expect(csv.split(separator: "\r\n").count == 5, "\(csv)")
 
@@ -117,7 +117,7 @@ import Testing
 
     @Test func `a served bus gives the same yard as simulated air`() throws {
         let served = try ServedDepot("depot.yaml", of: program)
-        let looked = try inventory("--fleet", "yard.yaml", "--bus", served.address, "--json")
+        let looked = try inventory("--manifest", "yard.yaml", "--bus", served.address, "--json")
         #expect(looked.status == 10, "\(looked.errors)")
         try expectYard(looked)
         withExtendedLifetime(served) {}
@@ -139,7 +139,7 @@ import Testing
         let image = Program.repository.appending(path: "manifests/demo/city-4.12.0.zip")
         try program.write("city-4.12.0.zip", Data(contentsOf: image))
         _ = try inventory(
-            "--fleet",
+            "--manifest",
             "yard.yaml",
             "--simulate",
             "depot.yaml",
@@ -153,14 +153,14 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains(#""firmware":{"version":"#), "\(run.output)")
         let kept = try vehicles(
-            inventory("--last", "--fleet", "yard.yaml", "--json", "--limit", "bike-01")
+            inventory("--last", "--manifest", "yard.yaml", "--json", "--limit", "bike-01")
         )
         #expect((kept["bike-01"]?["firmware"] as? [String: String])?["secondary"] == "4.12.0")
         #expect(kept["bike-01"]?["drift"] as? [String] == ["lights disabled, not enabled"])
         // The simulated depot keeps its settings: a second inventory finds what the manifest
         // requires.
         let again = try inventory(
-            "--fleet",
+            "--manifest",
             "yard.yaml",
             "--simulate",
             "depot.yaml",
@@ -174,7 +174,7 @@ import Testing
 
     @Test(arguments: [
         (["--last"], 66, "there is no journal"),
-        (["--limit", "bike-*"], 64, "--fleet"),
+        (["--limit", "bike-*"], 64, "--manifest"),
         (["--json", "--csv"], 64, "cannot be used together"),
         (["--bus", "unix:path=/nonexistent"], 69, "doctor"),
     ])

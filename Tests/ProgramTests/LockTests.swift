@@ -87,7 +87,8 @@ import Testing
         let program = try Program()
         _ = try run(program, "  - read: [lock]")
         let watched = try program.run([
-            "watch", "gate", "--fleet", "rollout.yaml", "--simulate", "depot.yaml", "--for", "5s",
+            "watch", "gate", "--manifest", "rollout.yaml", "--simulate", "depot.yaml", "--for",
+            "5s",
         ])
         #expect(watched.status == 0, "\(watched.errors)")
         #expect(watched.output.contains(" lock locked"), "\(watched.output)")

@@ -33,7 +33,7 @@ import Testing
         let program = try Program()
         let folder = try Self.copy(of: "demo", in: program)
         let watch = try program.run([
-            "watch", "--fleet", folder + "/rollout.yaml", "--simulate", folder + "/depot.yaml",
+            "watch", "--manifest", folder + "/rollout.yaml", "--simulate", folder + "/depot.yaml",
             "--property", "lights", "--property", "speed", "bike-02",
         ])
         #expect(watch.status == 0, "\(watch.errors)")
@@ -48,10 +48,10 @@ import Testing
         (["scan", "--for", "5"], 64, "a time above 0"),
         (["scan", "--simulate", "nowhere.yaml"], 66, "nowhere.yaml"),
         (["scan", "--profiles", "nowhere", "--simulate", "x"], 66, "nowhere"),
-        (["watch", "bike-02"], 64, "--fleet"),
-        (["watch", "--fleet", "DEMO/rollout.yaml", "bike-99"], 64, "bike-99"),
+        (["watch", "bike-02"], 64, "--manifest"),
+        (["watch", "--manifest", "DEMO/rollout.yaml", "bike-99"], 64, "bike-99"),
         (
-            ["watch", "--fleet", "DEMO/rollout.yaml", "--property", "sped", "bike-02"], 64,
+            ["watch", "--manifest", "DEMO/rollout.yaml", "--property", "sped", "bike-02"], 64,
             "did you mean `speed`?"
         ),
     ])

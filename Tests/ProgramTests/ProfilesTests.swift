@@ -287,7 +287,7 @@ import Testing
         for serial in ["esp-0001", "tag-0001", "ym-0001"] {
             #expect(before[serial] != nil && after[serial] == before[serial], "\(serial)")
         }
-        let fleet = ["--fleet", "rollout.yaml"]
+        let fleet = ["--manifest", "rollout.yaml"]
         let watch = try program.run(["watch", "bus", "--for", "5s"] + fleet + bus + own)
         #expect(watch.output.contains("state_of_charge 80"), "\(watch.output) \(watch.errors)")
         let exec = try program.run(
@@ -353,7 +353,7 @@ import Testing
     @Test func `watch and exec take the operator's profiles, too`() throws {
         let program = try Program()
         try prepare(program)
-        let fleet = ["--fleet", "rollout.yaml"]
+        let fleet = ["--manifest", "rollout.yaml"]
         let watch = try program.run(
             ["watch", "bus", "--for", "5s"] + fleet + simulated + own
         )

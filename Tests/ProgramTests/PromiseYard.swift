@@ -107,7 +107,7 @@ struct PromiseYard {
 
     func exec(_ vehicle: String, _ order: String, fleet: String = "yard") throws -> Program.Result {
         try program.run([
-            "exec", "--fleet", "\(fleet).yaml", "--simulate", "depot.yaml", "--state",
+            "exec", "--manifest", "\(fleet).yaml", "--simulate", "depot.yaml", "--state",
             program.state, vehicle, order,
         ])
     }

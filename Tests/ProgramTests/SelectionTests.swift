@@ -86,7 +86,7 @@ import Testing
         #expect(verb.status == 64)
         #expect(verb.errors.contains("@failed, @unreachable, @deferred, @doubt"))
         let order = try program.run([
-            "exec", "depot=tallin-1", "command lock", "--fleet", "demo/rollout.yaml", "--state",
+            "exec", "depot=tallin-1", "command lock", "--manifest", "demo/rollout.yaml", "--state",
             program.state,
         ])
         #expect(order.status == 64)

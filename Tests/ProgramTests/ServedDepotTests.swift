@@ -217,7 +217,7 @@ import Workbench
         )
         func order(_ step: String) throws -> Program.Result {
             try program.run([
-                "exec", "--fleet", "fleet.yaml", "--bus", bus.address, "--state", program.state,
+                "exec", "--manifest", "fleet.yaml", "--bus", bus.address, "--state", program.state,
                 "car", step,
             ])
         }

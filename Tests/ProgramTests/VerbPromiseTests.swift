@@ -33,7 +33,7 @@ import Testing
         let unknown = try yard.say("inhibit", "b7")
         #expect(unknown.status == 64 && unknown.errors.contains("there is no vehicle b7"))
         #expect(try yard.say("inhibit", "b3").status == 64, "nothing has run here yet")
-        let listed = try yard.say("inhibit", "b3", "--fleet", "yard.yaml", "--reason", "survey")
+        let listed = try yard.say("inhibit", "b3", "--manifest", "yard.yaml", "--reason", "survey")
         #expect(listed.status == 0, "\(listed.errors)")
         #expect(try yard.say("uninhibit", "b*").status == 0)
         #expect(try yard.say("uninhibit", "x*").status == 64)
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `an inhibition yields to nothing but uninhibit`() throws {
         let yard = try bikes(2)
-        #expect(try yard.say("inhibit", "b2", "--fleet", "yard.yaml").status == 0)
+        #expect(try yard.say("inhibit", "b2", "--manifest", "yard.yaml").status == 0)
         let running = try yard.program.begin("first", yard.line() + ["--pace", "2", "--json"])
         #expect(running.waits(for: "\"kind\":\"progress\""))
         let refused = try yard.say("retry", "b2")

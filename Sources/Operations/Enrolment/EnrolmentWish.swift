@@ -25,11 +25,11 @@ package struct EnrolmentWish: Sendable {
     let search: Duration
 
     package init(_ invocation: Invocation) throws(CommandError) {
-        guard let fleet = invocation.value("fleet") else {
+        guard let fleet = invocation.value("list") else {
             throw CommandError(
                 .usage,
                 "no fleet list is given for the vehicle's row",
-                hint: "name the fleet list with --fleet FLEET.csv"
+                hint: "name the fleet list with --list FLEET.csv"
             )
         }
         self.fleet = fleet

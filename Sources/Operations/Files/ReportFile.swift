@@ -32,6 +32,16 @@ package struct ReportFile: Sendable {
         )
     }
 
+    /// The same for commands that end when it cannot be written.
+    package func write(of story: RunStory, zone: Zone) throws(CommandError) {
+        guard let reason = write(story, zone: zone) else { return }
+        throw CommandError(
+            .cannotWrite,
+            "the report \(path) was not written",
+            because: [reason]
+        )
+    }
+
     /// Writes the report, replacing an older one completely or not at all; returns the reason of a
     /// failure.
     package func write(_ story: RunStory, zone: Zone) -> String? {

@@ -1,6 +1,7 @@
 package import Commands
 import Domain
 import Glibc
+import Journal
 package import Postgres
 import SourceTree
 import Threads
@@ -38,20 +39,52 @@ package struct FleetAccess: Sendable {
     /// For runs: nil where there is no fleet.
     ///
     /// A rehearsal takes rights only when it is asked to: what is rehearsed are the fleet's own modules.
-    /// The flag of `exec` has another meaning.
-    static func ofRun(
+    package static func ofRun(
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) -> FleetAccess? {
-        let flag = invocation.command == .run ? invocation.value("fleet") : nil
+        let flag = invocation.value("fleet")
         if flag == nil, invocation.has("simulate") { return nil }
         return try named(flag, context)
     }
 
-    /// For what people set: nil where the machine belongs to no fleet.
-    package static func ofVerb(_ context: Context) throws(CommandError) -> FleetAccess? {
-        try named(nil, context)
+    /// For commands that set something: nil when the machine belongs to no fleet.
+    ///
+    /// The state directory of rehearsals is not part of the machine's fleet, unless a rehearsal took part in it.
+    package static func ofVerb(
+        _ invocation: Invocation,
+        _ context: Context,
+        state: String
+    ) throws(CommandError) -> FleetAccess? {
+        guard let access = try named(invocation.value("fleet"), context) else { return nil }
+        guard !invocation.has("fleet") else { return access }
+        let isRehearsal = try? JournalReader(directory: state).read { view throws(JournalError) in
+            guard try view.lastRun(rollout: nil)?.seed != nil else { return false }
+            return try !view.isOfFleet()
+        }
+        return isRehearsal == true ? nil : access
     }
+
+    /// For commands that only read: nil also with `--journal`.
+    package static func ofLook(
+        _ invocation: Invocation,
+        _ context: Context,
+        state: String
+    ) throws(CommandError) -> FleetAccess? {
+        guard invocation.has("journal") else {
+            return try ofVerb(invocation, context, state: state)
+        }
+        guard !invocation.has("fleet") else {
+            throw CommandError(
+                .usage,
+                "'--journal' means that no fleet is asked, and '--fleet' names one"
+            )
+        }
+        return nil
+    }
+
+    /// The address, for people; it has no password.
+    package var name: String { address.text }
 
     /// From the flag, else the environment, else the file.
     private static func named(
@@ -190,7 +223,38 @@ package struct FleetAccess: Sendable {
     }
 }
 
+extension FleetAccess {
+    /// The answer of one moment, or the reason why no server answered; other errors are thrown.
+    func look<Answer: Sendable>(
+        _ body: @Sendable (isolated FleetDatabase) throws(FleetError) -> Answer
+    ) async throws(CommandError) -> Result<Answer, FleetError> {
+        let (standing, result) = try await withDatabase {
+            fleet throws(FleetError) -> (FleetSchema.Standing, Result<Answer, FleetError>?) in
+            do throws(FleetError) {
+                let standing = try await fleet.standing()
+                switch standing {
+                case .same, .ahead: return (standing, .success(try await fleet.atOneMoment(body)))
+                case .absent, .older, .newer: return (standing, nil)
+                }
+            } catch {
+                guard error.isAway else { throw error }
+                return (.same, .failure(error))
+            }
+        }
+        guard let result else { throw CommandError(misfit: standing) }
+        return result
+    }
+}
+
 extension FleetError {
+    /// Whether no server answered, so that a later try may succeed.
+    var isAway: Bool {
+        switch kind {
+        case .noLibrary, .unreachable, .lost, .collided, .busy: true
+        case .forbidden, .noSchema, .refused: false
+        }
+    }
+
     /// The same for people.
     package func commandError(_ address: FleetAddress) -> CommandError {
         let (kind, hint): (CommandError.Kind, String?) =

@@ -39,8 +39,61 @@ package struct FleetControl: Sendable {
                 try await fleet.uninhibit(vehicles, by: request.author)
             }
             return .share(share)
-        case .clear, .retry: return .share(try await answer(request, vehicles))
+        case .retry where request.vehicles.isEmpty: return try await retry(request)
+        case .clear, .retry: return try await answer(request, vehicles)
         }
+    }
+
+    /// Retries all vehicles of a rollout that need not be named, on all gateways.
+    ///
+    /// A rollout that the fleet does not know belongs to this machine.
+    private func retry(_ request: SteeringRequest) async throws(CommandError) -> Result {
+        let (name, rearmed, isAtWork) = try await access.withDatabase {
+            fleet throws(FleetError) -> (String?, FleetRearmed, Bool) in
+            var name = request.rollout
+            if name == nil { name = try await fleet.lastRollout()?.name }
+            guard let name else { return (nil, FleetRearmed(), false) }
+            let rearmed = try await fleet.retry(
+                all: name,
+                reason: request.reason ?? "",
+                by: request.author
+            )
+            let isAtWork = try await fleet.gateways().contains {
+                $0.rollout == name && !$0.isGone && $0.silence < LeaseTerms.standard.length
+            }
+            return (name, rearmed, isAtWork)
+        }
+        guard let name else { return .share(FleetShare()) }
+        switch rearmed.answer {
+        case .unknown: return .share(FleetShare())
+        case .refused(let why), .noChange(let why):
+            return .whole(
+                SteeringAnswer("\(name): refused, \(why)", rollout: name, isRefused: true)
+            )
+        case .done: break
+        }
+        var share = FleetShare()
+        share.rollout = name
+        share.rearmed = Set(rearmed.vehicles.compactMap { VehicleID($0) })
+        guard !rearmed.vehicles.isEmpty else {
+            let doubtful = rearmed.doubtful.compactMap { VehicleID($0) }
+            share.answer = SteeringAnswer(
+                "\(name): no change, \(OperatorRequests.nothingToTake(doubtful))",
+                rollout: name
+            )
+            return .share(share)
+        }
+        let who =
+            rearmed.isPaused
+            ? "after 'resume'"
+            : isAtWork ? "by the gateways at work" : "by the next run of any gateway"
+        let names = rearmed.vehicles.map(\.visible).joined(separator: ", ")
+        share.answer = SteeringAnswer(
+            "\(name): taken again \(who): \(names)",
+            rollout: name,
+            isTakenUpNow: isAtWork && !rearmed.isPaused
+        )
+        return .share(share)
     }
 
     /// A rollout that the fleet does not know is this machine's own.
@@ -123,10 +176,10 @@ package struct FleetControl: Sendable {
     private func answer(
         _ request: SteeringRequest,
         _ vehicles: [VehicleID?]
-    ) async throws(CommandError) -> FleetShare {
+    ) async throws(CommandError) -> Result {
         var share = FleetShare()
         let chosen = vehicles.compactMap(\.self)
-        guard !chosen.isEmpty else { return share }
+        guard !chosen.isEmpty else { return .share(share) }
         share.known = Set(chosen)
         let isClear = request.verb == .clear
         share.cleared = try await access.withDatabase { fleet throws(FleetError) in
@@ -145,11 +198,26 @@ package struct FleetControl: Sendable {
                 hint: "say it again when its run has ended"
             )
         }
-        if !isClear, !share.cleared.answered.isEmpty {
-            let names = share.cleared.answered.map(\.visible).joined(separator: ", ")
-            share.answer = SteeringAnswer("may be sent again by any gateway: \(names)")
+        guard !isClear else { return .share(share) }
+        let named = Set(request.named.map(\.text))
+        if let refused = share.cleared.refused.first(where: { named.contains($0.vehicle) }) {
+            let name = refused.vehicle.visible
+            let why =
+                refused.why == "inhibited"
+                ? "it is inhibited: 'yardmaster uninhibit' first"
+                : "it is in quarantine: 'yardmaster clear \(name)' first"
+            return .whole(SteeringAnswer("refused, \(name) is left: \(why)", isRefused: true))
         }
-        return share
+        let again = Set(share.cleared.again).subtracting(share.cleared.answered).sorted()
+        let words = [("may be sent again", share.cleared.answered), ("taken again", again)]
+            .filter { !$0.1.isEmpty }.map { words, names in
+                "\(words) by any gateway: \(names.map(\.visible).joined(separator: ", "))"
+            }
+        share.answer = SteeringAnswer(
+            words.isEmpty
+                ? "no change, nothing is to be taken again" : words.joined(separator: "; ")
+        )
+        return .share(share)
     }
 }
 
@@ -159,6 +227,9 @@ package struct FleetShare {
     var known: Set<VehicleID> = []
     var lifted = 0
     var cleared = FleetCleared()
+    /// The rollout of a `retry` without names, and its vehicles that every gateway takes again.
+    var rollout: String?
+    var rearmed: Set<VehicleID> = []
     /// What to say when there is nothing to be said of this machine.
     var answer: SteeringAnswer?
 

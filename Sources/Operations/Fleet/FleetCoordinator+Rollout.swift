@@ -157,6 +157,19 @@ extension FleetCoordinator {
         return "the fleet's database has not answered for \(Self.patience.brief)"
     }
 
+    package func abort(_ vehicles: [VehicleID], _ why: String) async {
+        guard part.wave != nil else { return }
+        // Without an answer the next run of any gateway reports them.
+        do throws(FleetError) {
+            try await fleet.abort(
+                vehicles,
+                of: rollout,
+                beginning: part.beginning,
+                because: why
+            )
+        } catch {}
+    }
+
     package func stepAside(forGood: Bool) async {
         await take(forGood ? .drains : .waits)
     }

@@ -17,8 +17,8 @@ package final class FleetCoordinator: Coordinator {
         /// Since when it is waited for; nil while it is not.
         var awaySince: Moment?
         var figures = FleetFigures()
-        /// Of the rights that work is done under.
-        var epochs: [Serial: Int] = [:]
+        /// The rights under which work is done.
+        var work: [Serial: Lease] = [:]
         /// When people's words are looked for next.
         var nextLook: Moment?
         var nextNews: Moment?
@@ -154,17 +154,20 @@ package final class FleetCoordinator: Coordinator {
             let reason: String
             switch try await answer(to: wish) {
             case .granted(let lease, let generation):
+                let granted = Lease(
+                    serial: lease.serial,
+                    epoch: lease.epoch,
+                    vehicle: wish.vehicle
+                )
                 state.withLock {
                     $0.keeper.granted(lease, sent: sent)
-                    $0.epochs[lease.serial] = lease.epoch
+                    $0.work[lease.serial] = granted
                 }
                 isBack()
                 try await journal.remember(
                     FleetEpoch(serial: lease.serial, epoch: lease.epoch, generation: generation)
                 )
-                return .granted(
-                    Lease(serial: lease.serial, epoch: lease.epoch, vehicle: wish.vehicle)
-                )
+                return .granted(granted)
             case .final(let claim): return claim
             case .later(let words): reason = words
             }
@@ -350,10 +353,13 @@ package final class FleetCoordinator: Coordinator {
         state.withLock { state in
             state.keeper.ended(lease.serial)
             state.fences[lease.serial] = nil
-            state.epochs[lease.serial] = nil
+            state.work[lease.serial] = nil
         }
         // The verdict is reported from the journal, and gives the right back.
         try await tell()
+        if try await journal.debt(of: lease.serial) != nil, !state.withLock({ $0.isAway }) {
+            await tellProgress(of: [lease])
+        }
         if verdict == nil {
             let own = FleetLease(serial: lease.serial, epoch: lease.epoch)
             // Without an answer the right runs out by itself, and others wait a little longer.
@@ -367,7 +373,7 @@ package final class FleetCoordinator: Coordinator {
     package var isShared: Bool { true }
 
     /// The epoch of the right that work on this module is done under.
-    func epoch(of serial: Serial) -> Int? { state.withLock { $0.epochs[serial] } }
+    func epoch(of serial: Serial) -> Int? { state.withLock { $0.work[serial]?.epoch } }
 
     /// While the database is away nothing waits for it: the keeper of the rights asks again.
     package func tell() async throws(JournalError) {
@@ -547,6 +553,7 @@ package final class FleetCoordinator: Coordinator {
         do throws(FleetError) {
             try await fleet.beat(holder, figures, at: machineTime?())
             isBack()
-        } catch {}
+        } catch { return }
+        await tellProgress(of: state.withLock { Array($0.work.values) })
     }
 }

@@ -64,6 +64,7 @@ package struct FleetEntrance: Sendable {
         // What the last start has done is reported before its rights are given back, so that it still counts.
         let post = FleetPost(journal, fleet, gateway: gateway, last: last)
         if let error = try await post.deliver() { throw error }
+        try await post.tellDebts()
         let freed = if let last { try await fleet.releaseAll(of: last).count } else { 0 }
         let others = try await fleet.gateways().filter {
             $0.name == gateway && !$0.isGone && $0.silence < terms.length
@@ -144,6 +145,21 @@ package struct FleetEntrance: Sendable {
         )
         guard let found else { throw Refusal.begunAgain(rollout: plan.name) }
         part.wave = found.wave
+        try await bring(plan)
         return part
+    }
+
+    /// Stores the shown part of the plan, for machines that do not have the plan.
+    private func bring(_ plan: FrozenPlan) async throws {
+        let view = PlanView(plan).text
+        let (digest, mark) = (plan.digest.description, PlanView.mark(of: view))
+        guard try await fleet.markOfPlan(digest) != mark else { return }
+        try await fleet.bring(
+            plan: digest,
+            of: plan.name,
+            view: view,
+            mark: mark,
+            quarantineAfter: plan.rollout.quarantineAfter
+        )
     }
 }

@@ -149,6 +149,16 @@ struct FleetSeat: Sendable {
         }
     }
 
+    /// Reports the end of the run, which is the last thing in the journal, and how far its open updates are.
+    func reportEnd(_ journal: Journal) async throws(JournalError) {
+        let post = FleetPost(journal, fleet, as: holder)
+        guard let error = try await post.deliver() else { return try await post.tellDebts() }
+        context.console.note(
+            "yardmaster: warning: the end of this run is in its journal, and is reported when a run reaches "
+                + "the fleet again: \(error.description.visible)\n"
+        )
+    }
+
     /// Says good-bye; a database that does not answer finds out by itself.
     func leave() async {
         do throws(FleetError) { try await fleet.signOff(holder) } catch {}

@@ -5,10 +5,10 @@ package import Postgres
 /// Tells the fleet's database what this gateway's journal has for it: in its order, and as often as it
 /// takes, for whatever is reported twice changes nothing the second time.
 package struct FleetPost: Sendable {
-    private let journal: Journal
-    private let fleet: FleetDatabase
+    let journal: Journal
+    let fleet: FleetDatabase
     /// The start in whose name what is open is reported again; without one there is nothing open.
-    private let holder: FleetHolder?
+    let holder: FleetHolder?
     private let gateway: String
 
     package init(_ journal: Journal, _ fleet: FleetDatabase, as holder: FleetHolder) {
@@ -38,7 +38,10 @@ package struct FleetPost: Sendable {
             if let error = try await reportOpen() { return error }
             try await journal.tellAgain(in: place.mark)
         }
+        // First the beginning of each run, then what it did, then its end.
+        if let error = try await deliverRuns(areOver: false) { return error }
         if let error = try await deliverWords() { return error }
+        if let error = try await deliverRuns(areOver: true) { return error }
         guard place.isAwaited else { return nil }
         do throws(FleetError) {
             try await fleet.hasRetold(gateway, in: place)
@@ -103,6 +106,24 @@ package struct FleetPost: Sendable {
             } catch { return error }
         }
         return nil
+    }
+
+    private func deliverRuns(areOver: Bool) async throws(JournalError) -> FleetError? {
+        while true {
+            let runs = try await journal.untoldRuns().filter { areOver || !$0.isBegunTold }
+            if runs.isEmpty { return nil }
+            for untold in runs {
+                let run = FleetRun(untold)
+                do throws(FleetError) {
+                    if untold.isBegunTold {
+                        try await fleet.end(run)
+                    } else {
+                        try await fleet.begin(run)
+                    }
+                } catch { return error }
+                try await journal.told(run: untold.run.number, isOver: untold.isBegunTold)
+            }
+        }
     }
 
     private func deliverWords() async throws(JournalError) -> FleetError? {
@@ -221,6 +242,31 @@ extension FleetAccounts {
             )
         }
         return known
+    }
+}
+
+extension FleetRun {
+    fileprivate init(_ untold: UntoldRun) {
+        let run = untold.run
+        self.init(
+            instance: untold.start.instance,
+            gateway: untold.start.gateway,
+            number: run.number,
+            rollout: run.rollout,
+            beginning: untold.start.beginning,
+            plan: run.plan.description,
+            isOrder: run.isOrder,
+            seed: run.seed.map { "\($0)" },
+            began: run.started,
+            end: run.end.map { end in
+                End(
+                    at: end.time,
+                    exitCode: end.exitCode,
+                    reason: end.reason,
+                    counts: untold.counts
+                )
+            }
+        )
     }
 }
 

@@ -31,12 +31,6 @@ package struct CommonOptions: Sendable {
         limit = invocation.values("limit").compactMap { VehicleSelection($0) }
     }
 
-    /// The flag that must follow the command's name in lines for the shell, when the directory is
-    /// not the default.
-    package static func stateFlag(_ invocation: Invocation) -> String {
-        invocation.value("state").map { " --state \(NextStep.quoted($0))" } ?? ""
-    }
-
     /// The same options with other profiles.
     package func using(_ profiles: ProfileLibrary, in folder: String) -> CommonOptions {
         var options = self

@@ -55,11 +55,14 @@ package struct KnownVehicles {
     }
 
     /// The plan that the rollout began with; nil when it is not stored.
-    package func plan(of snapshot: RolloutSnapshot) -> FrozenPlan? {
+    package func plan(of snapshot: RolloutSnapshot) -> PlanView? {
         snapshot.rollout.flatMap { rollout in
             let archive = PlanArchive(state: state)
-            guard let shelf else { return archive.plan(rollout.plan, of: rollout.name) }
-            return shelf.plan(rollout.plan) { archive.plan(rollout.plan, of: rollout.name) }
+            let plan =
+                if let shelf {
+                    shelf.plan(rollout.plan) { archive.plan(rollout.plan, of: rollout.name) }
+                } else { archive.plan(rollout.plan, of: rollout.name) }
+            return plan.map { PlanView($0) }
         }
     }
 

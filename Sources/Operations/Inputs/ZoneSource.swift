@@ -41,7 +41,24 @@ package enum ZoneSource {
         of plan: FrozenPlan,
         _ context: Context
     ) throws(CommandError) -> Zone {
-        guard let name = plan.rollout.window?.zone else { return .utc }
+        try zone(plan.rollout.window?.zone, context)
+    }
+
+    /// The zone in which times are shown to people: UTC where this machine does not know that of the window.
+    package static func shown(_ plan: PlanView?, _ context: Context) -> Zone {
+        shown(plan?.zone, context)
+    }
+
+    /// The same by the zone's name; nil means that there is no window.
+    static func shown(_ name: String?, _ context: Context) -> Zone {
+        (try? zone(name, context)) ?? .utc
+    }
+
+    private static func zone(
+        _ name: String?,
+        _ context: Context
+    ) throws(CommandError) -> Zone {
+        guard let name else { return .utc }
         let folder = context.variable("TZDIR") ?? "/usr/share/zoneinfo"
         let path = "\(folder)/\(name)"
         let bytes: [UInt8]

@@ -55,12 +55,20 @@ package struct InventorySurvey: Sendable {
     private let central: any Central
     private let time: any Timekeeper
     private let length: Duration
+    private let objection: @Sendable (Serial) async -> String?
 
-    /// `length` is how long is listened for those that were not heard yet.
-    package init(central: any Central, time: any Timekeeper, for length: Duration) {
+    /// `length` is how long it listens for modules that were not heard yet; `objection` says why a module
+    /// must not be connected to now.
+    package init(
+        central: any Central,
+        time: any Timekeeper,
+        for length: Duration,
+        unless objection: @escaping @Sendable (Serial) async -> String? = { _ in nil }
+    ) {
         self.central = central
         self.time = time
         self.length = length
+        self.objection = objection
     }
 
     private struct Sound {
@@ -140,7 +148,9 @@ package struct InventorySurvey: Sendable {
         record.adapter = central.adapter
         record.heard = sound.wallTime
         record.isInBootloader = sound.isBootloader
-        if sound.isBootloader {
+        if let objection = await objection(target.serial) {
+            record.problem = InventoryRecord.leftAlone + objection
+        } else if sound.isBootloader {
             record.problem = "it is in its bootloader: an update of it is not over"
         } else if let driver = target.driver {
             await read(target, driver, sound, into: &record, unless: isStopped)

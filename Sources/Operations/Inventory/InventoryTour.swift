@@ -16,6 +16,7 @@ package struct InventoryTour: Sendable {
     private let state: String
     private let simulation: SimulationOptions?
     private let bus: String?
+    private let fleet: FleetAccess?
     private let common: CommonOptions
     private let context: Context
 
@@ -26,6 +27,7 @@ package struct InventoryTour: Sendable {
         state: String,
         simulation: SimulationOptions?,
         bus: String?,
+        fleet: FleetAccess? = nil,
         _ common: CommonOptions,
         _ context: Context
     ) throws(CommandError) {
@@ -37,6 +39,7 @@ package struct InventoryTour: Sendable {
         self.state = state
         self.simulation = simulation
         self.bus = bus
+        self.fleet = fleet
         self.common = common
         self.context = context
     }
@@ -53,7 +56,17 @@ package struct InventoryTour: Sendable {
         let targets = try plan.map { (plan) throws(CommandError) in
             try self.targets(of: chosen ?? [], in: plan, library)
         }
-        let look = try await survey(targets, library, plan?.radio.adapters.first, stop)
+        var neighbours: FleetNeighbours?
+        if let fleet {
+            neighbours = try await FleetNeighbours(fleet, isSimulated: simulation != nil)
+        }
+        let looked: Result<Look, CommandError>
+        do throws(CommandError) {
+            let adapter = plan?.radio.adapters.first
+            looked = .success(try await survey(targets, library, adapter, neighbours, stop))
+        } catch { looked = .failure(error) }
+        await neighbours?.close()
+        let look = try looked.get()
         let thread = try ThreadExecutor.working("journal")
         let kept = await keep(look.records, on: thread)
         thread.stop()
@@ -78,7 +91,8 @@ package struct InventoryTour: Sendable {
     /// Of a fleet: each of its vehicles counts.
     private static func code(of records: [InventoryRecord]) -> ExitCode {
         let problems = records.compactMap(\.problem)
-        if problems.contains(where: { $0 != InventoryRecord.notHeard }) { return .someFailed }
+        let own = problems.filter { !$0.hasPrefix(InventoryRecord.leftAlone) }
+        if own.contains(where: { $0 != InventoryRecord.notHeard }) { return .someFailed }
         return problems.isEmpty ? .done : .someMissed
     }
 
@@ -160,11 +174,12 @@ package struct InventoryTour: Sendable {
         _ targets: [InventoryTarget]?,
         _ library: ProfileLibrary,
         _ adapter: String?,
+        _ neighbours: FleetNeighbours?,
         _ stop: StopSignal
     ) async throws(CommandError) -> Look {
         let body: @Sendable (any Central, any Timekeeper) async -> Result<Look, CommandError> = {
             [length] central, time in
-            await Self.look(targets, library, for: length, central, time, stop)
+            await Self.look(targets, library, for: length, central, time, neighbours, stop)
         }
         guard let simulation else {
             return try await HostBluetooth.use(
@@ -192,6 +207,7 @@ package struct InventoryTour: Sendable {
         for length: Duration,
         _ central: any Central,
         _ time: any Timekeeper,
+        _ neighbours: FleetNeighbours?,
         _ stop: StopSignal
     ) async -> Result<Look, CommandError> {
         let began = time.wallTime
@@ -214,7 +230,9 @@ package struct InventoryTour: Sendable {
             targets = seen.value.sorted { $0.key < $1.key }
                 .compactMap { target(of: $0.value, library) }
         }
-        let survey = InventorySurvey(central: central, time: time, for: length)
+        let survey = InventorySurvey(central: central, time: time, for: length) { serial in
+            await neighbours?.objection(to: serial)
+        }
         do throws(RadioError) {
             let records = try await survey.look(at: targets) { stop.isRequested }
             return .success(Look(began: began, records: records))

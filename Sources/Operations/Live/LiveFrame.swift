@@ -46,7 +46,7 @@ package struct LiveFrame: Sendable {
         let read =
             made.map {
                 """
-                <p class="facts made">Read from the journal at <time>\(Markup.text($0))</time>.
+                <p class="facts made">Read at <time>\(Markup.text($0))</time>.
                 <span id="link" role="status"></span></p>
                 """
             } ?? ""

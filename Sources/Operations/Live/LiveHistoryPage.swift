@@ -17,8 +17,10 @@ package struct LiveHistoryPage {
     /// A link to the differences from the previous run of the rollout.
     private func comparison(_ row: RunList.Row) -> String {
         let run = row.run
+        // Only the journal of its own gateway has the facts that are compared.
+        guard run.gateway == nil else { return "" }
         let earlier = list.rows.first {
-            $0.run.number < run.number && $0.run.rollout == run.rollout
+            $0.run.gateway == nil && $0.run.number < run.number && $0.run.rollout == run.rollout
         }
         guard let earlier else { return "" }
         let address = LiveComparisonPage.address(earlier.run.number, run.number)
@@ -27,6 +29,9 @@ package struct LiveHistoryPage {
 
     package var frame: LiveFrame {
         var body = "<h1>History</h1>\n"
+        if let source = list.source {
+            body += "<p class=\"facts\">\(Markup.text(source.sentence))</p>\n"
+        }
         if let rollout {
             body += "<p class=\"facts\">of the rollout \(Markup.text(rollout)); "
             body += "<a href=\"/history\">of all</a></p>\n"
@@ -41,7 +46,7 @@ package struct LiveHistoryPage {
             }
             return LiveMarks.row(
                 [
-                    ("run", "\(run.number)"),
+                    ("run", Markup.text(run.name.description)),
                     (
                         "rollout",
                         "<a href=\"/history?rollout=\(name)\">\(Markup.text(run.rollout))</a>"
@@ -54,7 +59,7 @@ package struct LiveHistoryPage {
                     ("failed", count(.failed)),
                     ("what", Markup.text(list.sentence(of: row)) + comparison(row)),
                 ],
-                " data-run=\"\(run.number)\""
+                " data-run=\"\(Markup.text(run.name.description))\""
             )
         }
         body +=

@@ -4,13 +4,14 @@ import Digests
 import Domain
 import Glibc
 import Journal
+import Postgres
 import Reports
 import Synchronization
 package import Web
 import Wire
 
-/// Answers the requests to `serve` from the journal alone; requests of people go through the
-/// `ControlQueue`.
+/// Answers the requests to `serve`, from the journal or from the fleet's database; requests of
+/// people go through the `ControlQueue`.
 ///
 /// An answer is cached until the journal has changed: many readers cost no more than one. While a
 /// run writes, an answer is cached for ten times as long as it took to make.
@@ -31,6 +32,8 @@ package final class LivePages: Sendable {
         var bytes = 0
         var mark: JournalMark?
         var change = 0
+        /// When a change of the fleet was last announced.
+        var announced: Moment?
         /// Whether a client got an answer that is older than the journal.
         var isBehind = false
         /// Metrics of runs that have ended, which never change.
@@ -52,14 +55,17 @@ package final class LivePages: Sendable {
     private static let mostBytes = 8 << 20
     /// An answer that took longer has read a lot.
     private static let costly = Duration.milliseconds(100)
-    /// Relative times in an answer are right for this long.
-    private static let longest = Duration.seconds(60)
+    /// How long an answer is right: relative times for a minute; a fleet's database does not
+    /// announce its changes, so it is asked again sooner.
+    private var longest: Duration { looks == nil ? .seconds(60) : .seconds(5) }
 
     private let journal: StandingJournal
     private let host: LiveHost
     private let context: Context
     package let gate: LiveGate
     let queue: ControlQueue
+    /// Nil on a machine that belongs to no fleet.
+    private let looks: LookQueue?
     private let state = Mutex(State())
 
     package init(
@@ -67,8 +73,10 @@ package final class LivePages: Sendable {
         _ host: LiveHost,
         _ gate: LiveGate,
         _ queue: ControlQueue,
+        _ looks: LookQueue? = nil,
         _ context: Context
     ) {
+        self.looks = looks
         self.journal = journal
         self.host = host
         self.gate = gate
@@ -92,9 +100,13 @@ package final class LivePages: Sendable {
     /// The number of the last change; nil when nothing has changed since the last call.
     package func change() -> Int? {
         let mark = JournalMark(journal.state)
+        let now = RealTime().now
         return state.withLock { state in
-            guard state.mark != mark || state.isBehind else { return nil }
+            let isDue =
+                looks != nil && state.announced.map { $0.duration(to: now) >= longest } ?? true
+            guard state.mark != mark || state.isBehind || isDue else { return nil }
             state.mark = mark
+            state.announced = now
             state.isBehind = false
             state.change += 1
             return state.change
@@ -215,7 +227,7 @@ package final class LivePages: Sendable {
         let now = RealTime().now
         let known = state.withLock { state -> RolloutStatus? in
             if let known = state.status, known.rollout == rollout, known.mark == mark,
-                known.made.duration(to: now) < Self.longest
+                known.made.duration(to: now) < longest
             {
                 return known.status
             }
@@ -224,11 +236,32 @@ package final class LivePages: Sendable {
             return nil
         }
         if let known { return known }
-        let status = try journal.status(of: rollout)
+        let status = try lookAt(rollout)
         state.withLock {
             $0.status = KnownStatus(rollout: rollout, mark: mark, made: now, status: status)
         }
         return status
+    }
+
+    private func lookAt(_ rollout: String?) throws(CommandError) -> RolloutStatus {
+        guard let looks else { return try journal.status(of: rollout) }
+        return try looks.ask { (standings) throws(CommandError) in
+            try await standings.status(of: rollout)
+        } isWhole: {
+            $0.source?.isWhole != false
+        }
+    }
+
+    private func history(
+        of rollout: String?,
+        _ count: Int
+    ) throws(CommandError) -> (history: RunList, zone: Zone) {
+        guard let looks else { return try journal.history(of: rollout, count: count, context) }
+        return try looks.ask { (standings) throws(CommandError) in
+            try await standings.history(of: rollout, count: count)
+        } isWhole: {
+            $0.history.source?.isWhole != false
+        }
     }
 
     private static func names(_ tag: String, in list: String) -> Bool {
@@ -244,7 +277,7 @@ package final class LivePages: Sendable {
         let found = state.withLock { $0.kept[key] }
         if let found {
             let age = found.made.duration(to: time.now)
-            let isSame = found.mark == mark && age < Self.longest
+            let isSame = found.mark == mark && age < longest
             if isSame { return found }
             if age < max(.seconds(1), found.cost * 10) {
                 // This client gets an outdated answer, so a further change is announced to it.
@@ -330,7 +363,7 @@ package final class LivePages: Sendable {
         case .morning(let since, let days):
             return try morning(since, days).page.json
         case .history(let rollout, let count):
-            return try journal.history(of: rollout, count: count, context).history.json
+            return try history(of: rollout, count).history.json
         case .comparison(let before, let after):
             return try journal.comparison(before, after, context).comparison.json
         case .trends: throw CommandError(.inputMissing, "trends are available as a page only")
@@ -364,7 +397,7 @@ package final class LivePages: Sendable {
             let (trends, zone) = try trends(rollout, count)
             return (LiveTrendsPage(trends, of: rollout, time: zone.text).frame, zone)
         case .history(let rollout, let count):
-            let (list, zone) = try journal.history(of: rollout, count: count, context)
+            let (list, zone) = try history(of: rollout, count)
             return (LiveHistoryPage(list, of: rollout, time: zone.text).frame, zone)
         }
     }
@@ -382,7 +415,12 @@ package final class LivePages: Sendable {
         of vehicle: VehicleID
     ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
         state.withLock { $0.status = nil }
-        return try journal.story(of: vehicle, context)
+        guard let looks else { return try journal.story(of: vehicle, context) }
+        return try looks.ask { (standings) throws(CommandError) in
+            try await standings.story(of: vehicle)
+        } isWhole: {
+            $0.story.source?.isWhole != false
+        }
     }
 
     private func morning(
@@ -391,7 +429,12 @@ package final class LivePages: Sendable {
     ) throws(CommandError) -> (page: MorningPage, zone: Zone) {
         // It reads all rollouts; more than one at the same time would need too much memory.
         state.withLock { $0.status = nil }
-        return try journal.morning(since: since, days: days, context)
+        guard let looks else { return try journal.morning(since: since, days: days, context) }
+        return try looks.ask { (standings) throws(CommandError) in
+            try await standings.morning(since: since, days: days)
+        } isWhole: {
+            $0.page.source?.isWhole != false
+        }
     }
 
     /// The link figures of the last runs, the newest first; runs that have ended are read once.
@@ -416,16 +459,27 @@ package final class LivePages: Sendable {
     }
 
     private func zone(of status: RolloutStatus) -> Zone {
-        status.plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
+        ZoneSource.shown(status.plan, context)
     }
 
     /// The status of each rollout, and the content of the metrics file of its last run.
     private func metrics() throws(CommandError) -> [MetricsText.Family] {
-        let briefs = try status(of: nil).briefs
-        var families: [MetricsText.Family] = []
+        var families = try fleetMetrics()
+        let briefs: [RolloutStatus.Brief]
+        do throws(CommandError) { briefs = try status(of: nil).briefs } catch {
+            // `yardmaster_fleet_up` shows that nothing answers.
+            guard looks != nil else { throw error }
+            return families
+        }
         for brief in briefs {
             families.append(MetricsText.standing(brief.run.rollout, brief.counts))
-            let (last, success) = try journal.lastEnded(of: brief.run.rollout)
+            let ended: (run: Int?, success: WallTime?)
+            do throws(CommandError) { ended = try journal.lastEnded(of: brief.run.rollout) } catch {
+                // Nothing has run on this machine.
+                guard looks != nil else { throw error }
+                continue
+            }
+            let (last, success) = ended
             guard let last else { continue }
             if let known = state.withLock({ $0.metrics[last] }) {
                 families += known
@@ -440,6 +494,20 @@ package final class LivePages: Sendable {
             families += made
         }
         return families
+    }
+
+    private func fleetMetrics() throws(CommandError) -> [MetricsText.Family] {
+        guard let looks, let name = looks.address else { return [] }
+        let gateways: [FleetGateway]?
+        do throws(CommandError) {
+            gateways = try looks.ask { (standings) throws(CommandError) in
+                try await standings.gateways()
+            } isWhole: {
+                $0 != nil
+            }
+        } catch { gateways = nil }
+        return [GatewayMetrics.up(name, gateways != nil)]
+            + (gateways.map { GatewayMetrics.families($0) } ?? [])
     }
 
     // MARK: Refusals

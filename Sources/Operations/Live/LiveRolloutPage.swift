@@ -42,6 +42,13 @@ package struct LiveRolloutPage {
 
     private var head: String {
         guard let run = status.snapshot.run else { return "" }
+        let source =
+            status.source.map { "<p class=\"facts\">\(Markup.text($0.sentence))</p>\n" } ?? ""
+        if status.snapshot.shared != nil {
+            let lines = status.head(nil, time)
+            return source + "<ul class=\"told\" role=\"status\">\n"
+                + lines.map { "<li>\(Markup.text($0))</li>\n" }.joined() + "</ul>"
+        }
         var facts = [
             "run <b data-count=\"run\">\(run.number)</b>", "begun \(escaped(run.started))",
         ]
@@ -60,7 +67,7 @@ package struct LiveRolloutPage {
                 "<b>Cut off</b> run it again and it goes on where the modules stand"
             mark = .bad
         }
-        return "<p class=\"facts\">\(facts.joined(separator: " · "))</p>\n"
+        return source + "<p class=\"facts\">\(facts.joined(separator: " · "))</p>\n"
             + "<p class=\"exit \(mark.rawValue)\" role=\"status\">\(sentence)</p>"
     }
 
@@ -182,7 +189,7 @@ package struct LiveRolloutPage {
                     "<a href=\"/rollouts/\(name)\">\(Markup.text(brief.run.rollout))</a>"
                 ),
                 ("state", Markup.text(brief.state)),
-                ("run", "\(brief.run.number)"),
+                ("run", Markup.text(brief.run.name.description)),
                 ("ended", Markup.text(end)),
                 ("exit", brief.run.end?.exitCode.map { "\($0)" } ?? "-"),
                 ("vehicles", Markup.text(brief.counts.sentence)),

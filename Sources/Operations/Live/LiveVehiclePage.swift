@@ -20,9 +20,12 @@ package struct LiveVehiclePage {
 
     package var frame: LiveFrame {
         let name = story.view.vehicle.text
+        let source =
+            story.source.map { "<p class=\"facts\">\(Markup.text($0.sentence))</p>\n" } ?? ""
         let facts = story.facts(time).map { "<li>\(Markup.text($0))</li>\n" }.joined()
         let body = [
-            "<h1>\(Markup.text(name))</h1>", "<ul class=\"told\">\n\(facts)</ul>", toDo, acts,
+            "<h1>\(Markup.text(name))</h1>", source, "<ul class=\"told\">\n\(facts)</ul>", toDo,
+            acts,
             rollouts, verdicts,
         ]
         return LiveFrame(.vehicles, name, body.filter { !$0.isEmpty }.joined(separator: "\n"))

@@ -1,6 +1,6 @@
 package import Domain
 package import Journal
-package import Manifest
+import Manifest
 package import Reports
 
 /// Makes the morning page from the journal's facts about all rollouts at one moment.
@@ -12,6 +12,18 @@ package struct MorningMaker: Sendable {
         package let sightings: [Sighting]
         package let signals: [SignalSighting]
         package let endings: [Ending]
+
+        init(
+            snapshots: [RolloutSnapshot],
+            sightings: [Sighting],
+            signals: [SignalSighting],
+            endings: [Ending]
+        ) {
+            self.snapshots = snapshots
+            self.sightings = sightings
+            self.signals = signals
+            self.endings = endings
+        }
 
         package init(
             in view: JournalView,
@@ -43,10 +55,10 @@ package struct MorningMaker: Sendable {
 
     /// A stored plan, and the path of its manifest.
     package struct Plan: Sendable {
-        package let plan: FrozenPlan
+        package let plan: PlanView
         let manifest: String?
 
-        package init(_ plan: FrozenPlan, manifest: String?) {
+        package init(_ plan: PlanView, manifest: String?) {
             self.plan = plan
             self.manifest = manifest
         }
@@ -57,7 +69,7 @@ package struct MorningMaker: Sendable {
     private let since: WallTime
     private let now: WallTime
     private let staleDays: Int
-    private let flags: String
+    private let flags: PlaceFlags
     private let vehicles: [VehicleID: PlannedVehicle]
     private let seen: [VehicleID: WallTime]
     private let signals: [VehicleID: String]
@@ -70,7 +82,7 @@ package struct MorningMaker: Sendable {
         since: WallTime,
         at now: WallTime,
         staleDays: Int,
-        flags: String
+        flags: PlaceFlags
     ) {
         self.ground = ground
         self.plans = plans
@@ -112,15 +124,21 @@ package struct MorningMaker: Sendable {
     private func night(_ snapshot: RolloutSnapshot) -> MorningPage.Night? {
         guard let run = snapshot.run, run.wasAtWork(since: since) else { return nil }
         let standings = snapshot.standings(of: snapshot.executions)
-        return MorningPage.Night(
+        let others = snapshot.shared?.workers ?? []
+        var night = MorningPage.Night(
             rollout: run.rollout,
             run: run.number,
             began: run.started,
             ended: run.end?.time,
             exitCode: run.end?.exitCode,
-            reason: run.end?.reason ?? "",
+            // Each gateway's run has an end of its own.
+            reason: others.count > 1
+                ? others.map(\.short).joined(separator: "; ") : run.end?.reason ?? "",
             counts: VehicleCounts(standings.map { $0.verdict?.outcome })
         )
+        night.gateway = run.gateway
+        night.isAtWork = snapshot.isAtWork
+        return night
     }
 
     private var tasks: [MorningPage.Task] {

@@ -362,8 +362,8 @@ package struct NoticeSender: Sendable {
         }
         guard case (let run?, let snapshot)? = found else { return nil }
         let plan = KnownVehicles(state: state).plan(of: snapshot)
-        let zone = plan.flatMap { try? ZoneSource.zone(of: $0, context) } ?? .utc
-        let flags = " --state \(NextStep.quoted(state))"
+        let zone = ZoneSource.shown(plan, context)
+        let flags = PlaceFlags(state: state)
         let steps = snapshot.nextSteps(
             manifest: PlanArchive(state: state).manifest(of: rollout),
             plan,
@@ -394,7 +394,7 @@ package struct NoticeSender: Sendable {
             reason: run.seed == nil ? reason : "\(reason) (a rehearsal)",
             counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
             tasks: tasks,
-            next: NotifyNotice.next(kind, exitCode: code, rollout: rollout, flags),
+            next: NotifyNotice.next(kind, exitCode: code, rollout: rollout, flags.description),
             time: end,
             localTime: zone.text(end)
         )

@@ -4,6 +4,7 @@ import Images
 import Journal
 package import Manifest
 package import Modules
+import Postgres
 package import Radio
 import Reports
 package import Rollout
@@ -227,7 +228,16 @@ package struct JobRun {
             plan: job.plan.digest,
             at: time.wallTime,
             seed: site.seed,
-            isOrder: job.isOrder
+            isOrder: job.isOrder,
+            fleet: seat.flatMap { seat in
+                part.map { part in
+                    FleetStart(
+                        instance: seat.holder.instance,
+                        gateway: seat.holder.gateway,
+                        beginning: part.beginning
+                    )
+                }
+            }
         )
         job.output.follow(time)
         let events = EventStream(
@@ -350,6 +360,7 @@ package struct JobRun {
             exitCode: Int(code.rawValue),
             reason: reason,
             at: time.wallTime,
+            counts: seat == nil ? nil : end.vehicles.json.text,
             posting: job.notices?.wishes(
                 run: run,
                 of: job.plan.name,
@@ -359,6 +370,7 @@ package struct JobRun {
             ) ?? [],
             made: RealTime().wallTime
         )
+        try await seat?.reportEnd(journal)
         try await journal.compact(keepingRuns: 200)
         return code
     }

@@ -10,8 +10,7 @@ package struct RunOptions: Sendable {
 
     package let manifest: String
     package let state: String
-    /// The flag that names the state directory in shell commands that are shown to people.
-    package let stateFlag: String
+    package let placeFlags: PlaceFlags
     package let simulation: SimulationOptions?
     /// The bus on which BlueZ is; nil for the machine's system bus.
     package let bus: String?
@@ -36,7 +35,7 @@ package struct RunOptions: Sendable {
         again = invocation.has("again")
         fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)
-        stateFlag = CommonOptions.stateFlag(invocation)
+        placeFlags = PlaceFlags(invocation)
         simulation = SimulationOptions(invocation)
         bus = invocation.value("bus")
         events =

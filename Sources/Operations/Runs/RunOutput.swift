@@ -68,7 +68,7 @@ package final class RunOutput: Sendable {
                 options.common.wantsJSON
                     ? .none
                     : .quiet(
-                        QuietPrinter(results: results, flags: options.stateFlag)
+                        QuietPrinter(results: results, flags: options.placeFlags.description)
                     )
             } else if socket != nil {
                 .journal(JournalPrinter())

@@ -1,5 +1,5 @@
 package import Commands
-import Domain
+package import Domain
 package import Journal
 
 /// How `history show` reads the journal.
@@ -16,25 +16,28 @@ package enum HistoryJournal {
     }
 
     /// What is said of a run that a journal does not have; nil means any at all.
-    package static func unknown(run number: Int?, in state: String) -> CommandError {
+    package static func unknown(run name: RunName?, in state: String) -> CommandError {
         CommandError(
             .inputMissing,
-            number.map { "there is no run \($0) in \(state)" }
+            name.map { "there is no run \($0) in \(state)" }
                 ?? "nothing has run in \(state) yet",
             hint: "'yardmaster history' lists the runs"
         )
     }
 
-    /// The number that is meant; nil for the last run.
+    /// The number that is meant, of this machine's runs; nil for the last one.
     package static func run(_ text: String) throws(CommandError) -> Int? {
-        let number = ValueKind.whole(text).flatMap { Int(exactly: $0) }
-        guard text == "last" || number != nil else {
-            throw CommandError(
-                .usage,
-                "'\(text.visible)' is no run",
-                hint: "give a number that 'yardmaster history' lists, or 'last'"
-            )
+        switch try RunWish(text) {
+        case .last: return nil
+        case .run(let name):
+            guard name.gateway == nil else {
+                throw CommandError(
+                    .usage,
+                    "\(name) is a run of a fleet, and only those of this machine can be compared",
+                    hint: "give a number, as 'yardmaster history --journal' lists it"
+                )
+            }
+            return name.number
         }
-        return number
     }
 }

@@ -33,6 +33,7 @@ extension RunRecord: JSONDescribed {
 
     @JSONMembers<Self> static var members: [Member] {
         Member("run", "Counts from 1 within the state directory.", \.number)
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.", \.gateway)
         Member("rollout", \.rollout)
         Member("plan", "The digest of the plan.", \.plan)
         Member(
@@ -80,6 +81,12 @@ extension Debt {
     @JSONMembers<Self> static var members: [Member] {
         Member("run", "The run that began it.", \.run)
         Member("seen-run", "The run in which the module was seen last.", \.seenRun)
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.", \.gateway)
+        Member(
+            ifAny: "seen-gateway",
+            "The gateway of the run that saw it, in a fleet.",
+            \.seenGateway
+        )
         Member("in-bootloader", \.inBootloader)
     }
 }
@@ -90,6 +97,7 @@ extension IntentRecord {
     @JSONMembers<Self> static var members: [Member] {
         Member("step", \.intent.description)
         Member("run", \.intent.run)
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.", \.gateway)
     }
 }
 
@@ -99,6 +107,7 @@ extension OwedStep {
     @JSONMembers<Self> static var members: [Member] {
         Member("step", "As a manifest writes it.", \.action)
         Member("run", "The run that began to owe it.", \.run)
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.", \.gateway)
     }
 }
 
@@ -134,6 +143,7 @@ extension Saying: JSONDescribed {
         Member("author", \.author)
         Member("made", \.made)
         Member("run", "The last run that had begun by then; 0 when nothing had run.", \.run)
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.", \.gateway)
     }
 }
 

@@ -8,19 +8,22 @@ package struct NextStepGuide: Sendable {
     let rollout: String
     /// What was given to the first run; nil where it is not known any more.
     let manifest: String?
-    /// Follows the command's name where the state directory is not the usual one.
-    let flags: String
+    let flags: PlaceFlags
     let hold: Hold.Kind?
     /// Whether a run of the rollout is at work.
     let isAtWork: Bool
+    /// Whether several gateways run the rollout, and this machine perhaps not.
+    let isShared: Bool
 
     package init(
         rollout: String,
         manifest: String?,
-        flags: String,
+        flags: PlaceFlags,
         hold: Hold.Kind?,
-        isAtWork: Bool
+        isAtWork: Bool,
+        isShared: Bool = false
     ) {
+        self.isShared = isShared
         self.rollout = rollout
         self.manifest = manifest
         self.flags = flags
@@ -66,7 +69,7 @@ package struct NextStepGuide: Sendable {
             return NextStep(
                 .rescue,
                 "its module waits in the bootloader with \(debt.percent) % of \(debt.image), seen last in "
-                    + "run \(debt.seenRun): bring it near an adapter with power on, and run again; "
+                    + "run \(debt.seen): bring it near an adapter with power on, and run again; "
                     + "the run goes on there before anything else",
                 run
             )
@@ -148,13 +151,16 @@ package struct NextStepGuide: Sendable {
         }
     }
 
+    /// The flags of `run`, which is begun on a gateway and not always on this machine.
+    private var runFlags: PlaceFlags { isShared ? flags.onGateway : flags }
+
     private var file: String { manifest.map { NextStep.quoted($0) } ?? "MANIFEST" }
 
     /// What takes a vehicle of an aborted rollout again.
     private var again: NextStep.Command {
         NextStep.Command(
-            "yardmaster run --again\(flags) \(file)",
-            "the rollout is aborted: this begins it again"
+            "yardmaster run --again\(runFlags) \(file)",
+            (isShared ? "on a gateway: " : "") + "the rollout is aborted: this begins it again"
         )
     }
 
@@ -165,8 +171,8 @@ package struct NextStepGuide: Sendable {
         let why =
             hold == .aborted
             ? "the rollout is aborted: it is brought to rest, and nothing is begun"
-            : "or let the timer do it"
-        let run = NextStep.Command("yardmaster run\(flags) \(file)", why)
+            : isShared ? "on a gateway; or let its timer do it" : "or let the timer do it"
+        let run = NextStep.Command("yardmaster run\(runFlags) \(file)", why)
         guard hold == .paused else { return [run] }
         let name = NextStep.quoted(rollout)
         return [

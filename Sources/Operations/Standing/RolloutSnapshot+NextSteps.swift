@@ -1,23 +1,23 @@
 package import Domain
 package import Journal
-package import Manifest
 package import Reports
 
 extension RolloutSnapshot {
     /// What is to be done about each vehicle that is not as it should be, in the order of the plan.
     package func nextSteps(
         manifest: String?,
-        _ plan: FrozenPlan?,
-        flags: String
+        _ plan: PlanView?,
+        flags: PlaceFlags
     ) -> [(record: ExecutionRecord, standing: Standing, step: NextStep)] {
         let guide = NextStepGuide(
             rollout: run?.rollout ?? "",
             manifest: manifest,
             flags: flags,
             hold: rollout?.hold?.kind,
-            isAtWork: isAtWork
+            isAtWork: isAtWork,
+            isShared: shared != nil
         )
-        let limit = plan?.rollout.quarantineAfter
+        let limit = plan?.quarantineAfter
         let quarantined = Set(
             failures.filter { failure in limit.map { failure.count >= $0 } ?? false }.map(\.vehicle)
         )

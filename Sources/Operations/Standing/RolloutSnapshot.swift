@@ -4,24 +4,26 @@ package import Journal
 package import Reports
 import Rollout
 
-/// How a rollout stands, as the journal has it at one moment: what `status`, selections and the
-/// morning's page are made from.
+/// How a rollout stands at one moment, as the journal of one machine or the database of a fleet has it: what
+/// `status`, selections and the morning's page are made from.
 package struct RolloutSnapshot: Sendable {
     package let run: RunRecord?
     package let executions: [ExecutionRecord]
     /// The same with the verdicts that they had before they were looked at once more.
     private var settled: [ExecutionRecord] = []
-    package private(set) var rollout: RolloutRecord?
+    package internal(set) var rollout: RolloutRecord?
     package private(set) var requests: [OpenRequest] = []
-    package private(set) var inhibits: [Inhibit] = []
-    package private(set) var failures: [FailureCount] = []
-    package private(set) var debts: [Debt] = []
-    private var doubts: [IntentRecord] = []
-    package private(set) var owed: [OwedStep] = []
+    package internal(set) var inhibits: [Inhibit] = []
+    package internal(set) var failures: [FailureCount] = []
+    package internal(set) var debts: [Debt] = []
+    var doubts: [IntentRecord] = []
+    package internal(set) var owed: [OwedStep] = []
     /// What people have said since its last run began, of it or of vehicles; the oldest first.
-    package private(set) var sayings: [Saying] = []
-    /// Whether its last run is at work, and not cut off.
+    package internal(set) var sayings: [Saying] = []
+    /// Whether its last run, or a run of any gateway, is at work and not cut off.
     package let isAtWork: Bool
+    /// The part that concerns several gateways; nil for a snapshot from a journal.
+    package private(set) var shared: SharedStanding?
 
     /// The rollout of this name; nil for the one that ran last and is no order.
     ///
@@ -57,19 +59,36 @@ package struct RolloutSnapshot: Sendable {
         )
     }
 
-    private static let mostSayings = 20
+    package static let mostSayings = 20
+
+    /// The snapshot from a fleet's database; `settled` also has the verdicts of vehicles that are worked on once more.
+    init(
+        of run: RunRecord,
+        _ rollout: RolloutRecord,
+        _ executions: [ExecutionRecord],
+        settled: [ExecutionRecord],
+        shared: SharedStanding
+    ) {
+        self.run = run
+        self.rollout = rollout
+        self.executions = executions
+        self.settled = settled
+        self.shared = shared
+        isAtWork = shared.isAtWork
+    }
 
     /// Vehicles that the run under way has begun and not ended.
     package var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
 
     package func isUnderWay(_ record: ExecutionRecord) -> Bool {
+        if let shared { return shared.holders[record.vehicle] != nil }
         guard let run, isAtWork else { return false }
         return record.run == run.number && record.end == nil && record.state != .queued
     }
 
     /// Vehicles that the run was working on when it was cut off.
     package var cutOff: [ExecutionRecord] {
-        guard let run, run.end == nil, !isAtWork else { return [] }
+        guard shared == nil, let run, run.end == nil, !isAtWork else { return [] }
         return executions.filter {
             $0.run == run.number && $0.end == nil && $0.state != .queued
         }
@@ -77,7 +96,8 @@ package struct RolloutSnapshot: Sendable {
 
     /// What the run under way is about to settle is no doubt yet.
     package var openDoubts: [IntentRecord] {
-        doubts.filter { $0.isOpenDoubt(in: isAtWork ? run : nil) }
+        guard shared == nil else { return doubts }
+        return doubts.filter { $0.isOpenDoubt(in: isAtWork ? run : nil) }
     }
 
     /// The same answer as a report of the last run would give, by vehicle in the order of `chosen`.
@@ -86,18 +106,20 @@ package struct RolloutSnapshot: Sendable {
         let wanted = Set(chosen.map(\.number))
         return settled.compactMap { record in
             guard wanted.contains(record.number) else { return nil }
-            return accounts.standing(
+            var standing = accounts.standing(
                 of: record,
                 asking: run?.number ?? record.run,
                 // An order may only read: its own verdict says whether a doubt concerned it.
                 onlyReads: run?.isOrder == true && record.end != nil
             )
+            standing.waits = shared?.waits[record.vehicle]
+            return standing
         }
     }
 
     /// What fires first if nothing happens.
     package var nextDeadline: (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)? {
-        guard let run, isAtWork else { return nil }
+        guard let run, isAtWork, shared == nil else { return nil }
         let deadlines = executions.filter { $0.run == run.number }.compactMap { record in
             record.nextDeadline.map { (vehicle: record.vehicle, deadline: $0) }
         }

@@ -13,8 +13,13 @@ extension RolloutStatus: JSONDescribed {
     ) {
         Member.version
         runMembers
-        Member("running", "Whether a process works in the state directory.", \.isRunning)
+        Member(
+            "running",
+            "Whether a process works in the state directory; in a fleet, whether a gateway works on the rollout.",
+            \.isRunning
+        )
         stateMembers
+        sharedMembers
         Member("under-way", "Vehicles that are worked on now.") {
             $0.snapshot.underWay.map(\.vehicle)
         }
@@ -42,7 +47,12 @@ extension RolloutStatus: JSONDescribed {
         Member("counts", \.counts)
         Member("vehicles") { status in
             zip(status.chosen, status.standings).map { record, standing in
-                VehicleRow(record, standing, isUnderWay: status.snapshot.isUnderWay(record))
+                VehicleRow(
+                    record,
+                    standing,
+                    isUnderWay: status.snapshot.isUnderWay(record),
+                    status.snapshot.shared?.holders[record.vehicle]
+                )
             }
         }
         Member("next", "What people do next, the most urgent first.", as: next.list, \.nextSteps)
@@ -54,10 +64,26 @@ extension RolloutStatus: JSONDescribed {
         Member(ifAny: "run", "Counts from 1 within the state directory.") {
             $0.snapshot.run?.number
         }
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.") {
+            $0.snapshot.run?.gateway
+        }
         Member(ifAny: "plan", "The digest of the plan.") { $0.snapshot.run?.plan }
         Member(ifAny: "started") { $0.snapshot.run?.started }
         Member(ifAny: "ended") { $0.snapshot.run?.end?.time }
         Member(ifAny: "exit") { $0.snapshot.run?.end }
+    }
+
+    /// The members for several gateways.
+    @JSONMembers<Self> private static var sharedMembers: [Member] {
+        Member(ifAny: "source", \.source)
+        Member(ifAny: "gateways", "The gateways that have taken part since the rollout was begun.")
+        {
+            $0.snapshot.shared?.workers
+        }
+        Member(ifAny: "gate", "Counted over all gateways.") { $0.snapshot.shared?.gate }
+        Member(ifAny: "closed", "Why the fleet's database grants no rights.") {
+            $0.snapshot.shared?.closed
+        }
     }
 
     /// What holds of the rollout.
@@ -127,6 +153,10 @@ extension RolloutStatus.Brief: JSONDescribed {
     package static let jsonForm = JSONForm<Self>.object {
         Member("rollout", \.run.rollout)
         Member("run", \.run.number)
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.", \.run.gateway)
+        Member(ifAny: "own", "It is only in this machine's journal, not in the fleet.") {
+            $0.isOwn ? true : nil
+        }
         Member("state", as: RolloutStatus.stateWord, \.state)
         Member("started", \.run.started)
         Member(ifAny: "ended") { $0.run.end?.time }
@@ -153,11 +183,18 @@ private struct VehicleRow {
     let record: ExecutionRecord
     let standing: Standing
     let isUnderWay: Bool
+    let holder: SharedStanding.Holder?
 
-    init(_ record: ExecutionRecord, _ standing: Standing, isUnderWay: Bool) {
+    init(
+        _ record: ExecutionRecord,
+        _ standing: Standing,
+        isUnderWay: Bool,
+        _ holder: SharedStanding.Holder?
+    ) {
         self.record = record
         self.standing = standing
         self.isUnderWay = isUnderWay
+        self.holder = holder
     }
 
     var state: String {
@@ -182,6 +219,18 @@ extension VehicleRow: JSONDescribed {
         Member(ifAny: "class", "What kind of failure it was.") { $0.standing.verdict?.failure }
         Member(ifAny: "message", "For people, of one that is not worked on.") { row in
             row.isUnderWay ? nil : row.standing.verdict?.message ?? row.standing.sentence
+        }
+        Member(ifAny: "run", "The run that gave the verdict, if that was not the last one.") {
+            $0.standing.run
+        }
+        Member(ifAny: "gateway", "The gateway of that run, in a fleet.") {
+            $0.standing.gateway
+        }
+        Member(ifAny: "at-work", "The gateway that has the right to its module.") {
+            $0.holder?.gateway
+        }
+        Member(ifAny: "waits", "For people: what a vehicle that was not begun waits for.") { row in
+            row.standing.verdict == nil ? row.standing.waits : nil
         }
         Member(ifAny: "percent", "The share of the image that the module has.") {
             $0.standing.debt?.percent

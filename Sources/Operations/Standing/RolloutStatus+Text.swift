@@ -9,6 +9,8 @@ extension RolloutStatus {
         package let record: ExecutionRecord
         package let standing: Standing
         package let isUnderWay: Bool
+        /// The gateway that works on it, in a fleet.
+        let holder: SharedStanding.Holder?
 
         /// The outcome, or how far it is without one.
         package var state: String {
@@ -25,9 +27,15 @@ extension RolloutStatus {
         /// What is known of it beyond its state.
         package func what(_ time: (WallTime) -> String) -> String {
             guard isUnderWay else {
-                return (standing.verdict?.message ?? standing.sentence).visible
+                // In a fleet the verdict is shown with the run that gave it.
+                let isShared = standing.gateway != nil
+                let words = isShared ? nil : standing.verdict?.message
+                return (words ?? standing.sentence).visible
             }
-            return progress(time)
+            guard let holder else { return progress(time) }
+            let since = holder.since.map { " since \(time($0))" } ?? ""
+            let words = progress(time)
+            return "\(holder.gateway.visible)\(since)" + (words.isEmpty ? "" : ": \(words)")
         }
 
         /// Whether a person or the next run has something to do with it.
@@ -60,17 +68,43 @@ extension RolloutStatus {
             if let deadline = record.nextDeadline {
                 parts.append("next: \(deadline.label) at \(time(deadline.time))")
             }
-            return parts.isEmpty ? "attempt \(record.attempt)" : parts.joined(separator: ", ")
+            if parts.isEmpty, record.attempt > 0 { parts.append("attempt \(record.attempt)") }
+            return parts.joined(separator: ", ")
         }
     }
 
     /// The vehicles that are meant; those that need a person come first.
     package var rows: [Row] {
         zip(chosen, standings).map { record, standing in
-            Row(record: record, standing: standing, isUnderWay: snapshot.isUnderWay(record))
+            Row(
+                record: record,
+                standing: standing,
+                isUnderWay: snapshot.isUnderWay(record),
+                holder: snapshot.shared?.holders[record.vehicle]
+            )
         }.enumerated().sorted {
             ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
         }.map(\.element)
+    }
+
+    /// The rollout and who works on it, a line each; `holder` is the process that works in the state directory.
+    package func head(_ holder: LockHolder?, _ time: (WallTime) -> String) -> [String] {
+        guard let run = snapshot.run else { return [] }
+        let name = run.rollout.visible
+        if let shared = snapshot.shared {
+            let begun = snapshot.executions.first?.started ?? run.started
+            return ["rollout \(name), begun \(time(begun))"] + shared.lines(time)
+        }
+        var lines = ["rollout \(name), run \(run.number), begun \(time(run.started))"]
+        if let end = run.end {
+            let code = end.exitCode.map { "exit \($0): " } ?? ""
+            lines.append("ended \(time(end.time)), \(code)\(end.reason)")
+        } else if let holder {
+            lines.append("at work now: \(holder)")
+        } else {
+            lines.append("was cut off; run it again and it goes on where the modules stand")
+        }
+        return lines
     }
 
     /// What holds of the rollout as a whole.
@@ -79,9 +113,12 @@ extension RolloutStatus {
         if let rollout = snapshot.rollout {
             switch (rollout.hold, rollout.state) {
             case (let hold?, _): lines.append(hold.sentence(resuming: resume, again: again))
-            case (nil, .running): lines.append("under way in wave \(rollout.wave + 1)")
+            case (nil, .running):
+                let all = snapshot.shared == nil ? "" : " of \(waves.count)"
+                lines.append("under way in wave \(rollout.wave + 1)\(all)")
             case (nil, .finished): lines.append("finished")
             }
+            if let gate = snapshot.shared?.gate { lines.append(gate.sentence) }
             if rollout.state != .finished, let ended = rollout.waveEnded {
                 lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
             }
@@ -111,14 +148,14 @@ extension RolloutStatus {
             let vehicle = doubt.intent.vehicle.text.visible
             lines.append(
                 "\(vehicle): nobody knows whether `\(doubt.intent.description.visible)` of run "
-                    + "\(doubt.intent.run) was carried out; look, then say 'yardmaster retry "
+                    + "\(doubt.runName) was carried out; look, then say 'yardmaster retry "
                     + "\(vehicle)' when it was not, 'yardmaster clear \(vehicle)' when it was"
             )
         }
         for step in snapshot.owed {
             lines.append(
                 "\(step.vehicle.text.visible): `\(step.action.visible)` is owed since run "
-                    + "\(step.run); the next run does it first"
+                    + "\(step.runName); the next run does it first"
             )
         }
         for failure in snapshot.failures where failure.count > 1 {

@@ -14,6 +14,8 @@ package struct RolloutStatus: Sendable {
         package let run: RunRecord
         package let state: String
         package let counts: VehicleCounts
+        /// Whether it is only in this machine's journal, not in the machine's fleet.
+        package var isOwn = false
     }
 
     /// One wave of the plan and how far it is.
@@ -30,24 +32,26 @@ package struct RolloutStatus: Sendable {
     /// All that ran here and are no orders, the newest first.
     package let briefs: [Brief]
     /// The plan that the rollout was begun with; nil when it is not kept.
-    package let plan: FrozenPlan?
+    package let plan: PlanView?
     private let manifest: String?
     /// Whether a process works in the state directory.
     package let isRunning: Bool
     /// Follows the command's name in lines for the shell.
-    private let flags: String
+    private let flags: PlaceFlags
     /// The vehicles that are meant, and how they stand, in the same order.
     package let chosen: [ExecutionRecord]
     package let standings: [Standing]
+    /// The source of this answer; nil on a machine that belongs to no fleet.
+    package internal(set) var source: StandingSource?
 
     /// `takes` says which vehicles are meant; all without it.
     package init(
         _ snapshot: RolloutSnapshot,
         briefs: [Brief],
-        plan: FrozenPlan?,
+        plan: PlanView?,
         manifest: String?,
         isRunning: Bool,
-        flags: String,
+        flags: PlaceFlags,
         takes: ((VehicleID) -> Bool)? = nil
     ) {
         self.snapshot = snapshot
@@ -72,7 +76,7 @@ package struct RolloutStatus: Sendable {
     package var soaksUntil: WallTime? {
         guard let rollout = snapshot.rollout, rollout.hold == nil, rollout.state == .running,
             let ended = rollout.waveEnded,
-            let soak = plan?.rollout.between.soak, soak > .zero
+            let soak = plan?.soak, soak > .zero
         else { return nil }
         return ended.advanced(by: soak)
     }
@@ -91,17 +95,20 @@ package struct RolloutStatus: Sendable {
         return "yardmaster resume\(flags)" + (isLast ? "" : " --rollout \(name)")
     }
     var again: String {
-        "yardmaster run --again\(flags) \(manifest.map { NextStep.quoted($0) } ?? "MANIFEST")"
+        let runFlags = snapshot.shared == nil ? flags : flags.onGateway
+        return
+            "yardmaster run --again\(runFlags) \(manifest.map { NextStep.quoted($0) } ?? "MANIFEST")"
     }
 
     /// The waves of the plan that is kept, each with those of its vehicles that are meant.
     package var waves: [WaveStatus] {
-        guard let plan, let rollout = snapshot.rollout else { return [] }
+        guard let members = plan?.waves ?? snapshot.shared?.waves, let rollout = snapshot.rollout
+        else { return [] }
         var outcomes: [VehicleID: Outcome?] = [:]
         for (record, standing) in zip(chosen, standings) {
             outcomes.updateValue(standing.verdict?.outcome, forKey: record.vehicle)
         }
-        return ScheduleBuilder(plan).waves.enumerated().map { index, members in
+        return members.enumerated().map { index, members in
             let isOver =
                 rollout.state == .finished || index < rollout.wave
                 || (index == rollout.wave && rollout.waveEnded != nil)
@@ -114,19 +121,21 @@ package struct RolloutStatus: Sendable {
     }
 
     /// When it pauses, and what must hold between waves.
-    package var gates: [String] { plan.map { $0.gates(among: $0.vehicles.count) } ?? [] }
+    package var gates: [String] { plan?.gates ?? [] }
 
     /// The rollouts that ran here and are no orders, the newest first.
     ///
-    /// `known` was read in the same view, and is not read again.
+    /// `known` was read in the same view, and is not read again. Those in `shared` are left out.
     package static func briefs(
         in view: JournalView,
         holder: LockHolder?,
         at now: WallTime,
-        known: RolloutSnapshot? = nil
+        known: RolloutSnapshot? = nil,
+        except shared: Set<String>? = nil
     ) throws(JournalError) -> [Brief] {
         var briefs: [Brief] = []
         for run in try view.runs(rollout: nil, limit: 1_000) where !run.isOrder {
+            guard shared?.contains(run.rollout) != true else { continue }
             guard !briefs.contains(where: { $0.run.rollout == run.rollout }) else { continue }
             let snapshot =
                 if let known, known.run?.rollout == run.rollout { known } else {
@@ -137,7 +146,8 @@ package struct RolloutStatus: Sendable {
                 Brief(
                     run: run,
                     state: snapshot.rollout?.word ?? RolloutRecord.State.finished.rawValue,
-                    counts: VehicleCounts(standings.map { $0.verdict?.outcome })
+                    counts: VehicleCounts(standings.map { $0.verdict?.outcome }),
+                    isOwn: shared != nil
                 )
             )
         }

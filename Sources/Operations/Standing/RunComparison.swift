@@ -112,7 +112,7 @@ package struct RunComparison: Sendable {
             guard !vehicles.isEmpty else { return nil }
             let names = vehicles.prefix(Self.mostNames).map(\.text.visible).joined(separator: ", ")
             let rest = vehicles.count - Self.mostNames
-            return "only run \(row.run.number) tells of " + names
+            return "only run \(row.run.name) tells of " + names
                 + (rest > 0 ? " and \(rest) more" : "")
         }
     }
@@ -144,13 +144,13 @@ extension RunComparison {
     package func text(_ list: RunList, _ time: (WallTime) -> String) -> String {
         var text = ""
         for row in [before, after] {
-            text += "run \(row.run.number) of \(row.run.rollout.visible), begun "
+            text += "run \(row.run.name) of \(row.run.rollout.visible), begun "
             text += "\(time(row.run.started)): \(list.sentence(of: row))\n"
         }
         let rows = counts.map { count in
             [count.name, Self.number(count.before), Self.number(count.after)]
         }
-        let head = ["", "run \(before.run.number)", "run \(after.run.number)"]
+        let head = ["", "run \(before.run.name)", "run \(after.run.name)"]
         text += "\n" + Columns.table([head] + rows).joined(separator: "\n") + "\n"
         for kind in Kind.allCases {
             let changes = changes(kind)

@@ -9,9 +9,18 @@ package struct RunList: Sendable {
     package struct Row: Sendable {
         package let run: RunRecord
         package let end: RunEnd?
+        /// What is to be said of a gateway's run without an end.
+        let open: String?
+
+        init(_ run: RunRecord, end: RunEnd?, open: String? = nil) {
+            self.run = run
+            self.end = end
+            self.open = open
+        }
 
         package init(_ run: RunRecord, lastEvent: EventRecord?) {
             self.run = run
+            open = nil
             if case .runEnded(let told)? = lastEvent.flatMap(RunList.body) {
                 end = told
             } else {
@@ -25,6 +34,8 @@ package struct RunList: Sendable {
     /// What people have said since the oldest of them began, the newest first.
     package let sayings: [Saying]
     fileprivate let holder: LockHolder?
+    /// The source of this answer; nil on a machine that belongs to no fleet.
+    package internal(set) var source: StandingSource?
 
     package init(_ rows: [Row], sayings: [Saying], holder: LockHolder?) {
         self.rows = rows
@@ -40,7 +51,7 @@ package struct RunList: Sendable {
 
     package static func words(_ saying: Saying, _ time: (WallTime) -> String) -> [String] {
         [
-            saying.run == 0 ? "-" : "\(saying.run)", time(saying.made), saying.author.visible,
+            saying.runName.map { "\($0)" } ?? "-", time(saying.made), saying.author.visible,
             saying.words,
         ]
     }
@@ -48,6 +59,7 @@ package struct RunList: Sendable {
     /// What is printed of a run.
     package func sentence(of row: Row) -> String {
         guard let end = row.run.end else {
+            if let open = row.open { return open }
             return holder.map { "at work now: \($0)" } ?? "was cut off"
         }
         guard let told = row.end else {
@@ -79,6 +91,7 @@ extension RunList: JSONDescribed {
         "What `history --json` writes."
     ) {
         Member.version
+        Member(ifAny: "source", \.source)
         Member("running", "Whether a process works in the state directory.") { $0.holder != nil }
         Member("runs", "The newest first.", \.rows)
         Member("said", \.sayings)

@@ -10,11 +10,11 @@ package import Wire
 package struct StandingJournal: Sendable {
     package let state: String
     /// Follows the command's name in lines for the shell.
-    package let flags: String
+    package let flags: PlaceFlags
     /// For a command that lives on.
     package var shelf: PlanShelf?
 
-    package init(state: String, flags: String, shelf: PlanShelf? = nil) {
+    package init(state: String, flags: PlaceFlags, shelf: PlanShelf? = nil) {
         self.state = state
         self.flags = flags
         self.shelf = shelf
@@ -22,6 +22,11 @@ package struct StandingJournal: Sendable {
 
     /// The process that works in the directory.
     package var holder: LockHolder? { StateDirectoryHolder.current(state) }
+
+    /// The plans that are kept here, by the names of rollouts.
+    func plans(of snapshots: [RolloutSnapshot]) -> [String: MorningMaker.Plan] {
+        ledger.plans(of: snapshots)
+    }
 
     private var ledger: KnownVehicles { KnownVehicles(state: state, shelf: shelf) }
 
@@ -92,10 +97,9 @@ package struct StandingJournal: Sendable {
         let plans = ledger.plans(of: view.snapshots)
         let zone =
             view.snapshots.lazy.compactMap { snapshot -> Zone? in
-                guard let plan = plans[snapshot.run?.rollout ?? ""]?.plan,
-                    plan.rollout.window != nil
+                guard let plan = plans[snapshot.run?.rollout ?? ""]?.plan, plan.zone != nil
                 else { return nil }
-                return try? ZoneSource.zone(of: plan, context)
+                return ZoneSource.shown(plan, context)
             }.first ?? .utc
         return (Operations.VehicleStory(view, plans: plans, flags: flags), zone)
     }
@@ -152,6 +156,24 @@ package struct StandingJournal: Sendable {
         return (list, zone(of: rows.map(\.run), context))
     }
 
+    /// A run with its events; nil means the last one.
+    func shown(_ number: Int?) throws(CommandError) -> ShownRun {
+        let found = try read { view throws(JournalError) -> ShownRun? in
+            let run: RunRecord?
+            if let number {
+                run = try view.run(number)
+            } else {
+                run = try view.lastRun(rollout: nil)
+            }
+            guard let run else { return nil }
+            return ShownRun(run, try view.events(run: run.number))
+        }
+        guard let found else {
+            throw HistoryJournal.unknown(run: number.map { RunName($0) }, in: state)
+        }
+        return found
+    }
+
     /// Two runs side by side, by their numbers.
     package func comparison(
         _ before: Int,
@@ -165,7 +187,7 @@ package struct StandingJournal: Sendable {
                 let row = RunList.Row(run, lastEvent: try view.lastEvent(run: number))
                 return (row, try view.lastWords(ofRun: number))
             }
-            guard let found else { throw HistoryJournal.unknown(run: number, in: state) }
+            guard let found else { throw HistoryJournal.unknown(run: RunName(number), in: state) }
             return found
         }
         let (one, other) = (try told(before), try told(after))
@@ -222,7 +244,7 @@ package struct StandingJournal: Sendable {
     }
 
     /// How long ago, or a time of the zone's clocks.
-    private static func begin(
+    static func begin(
         _ since: String?,
         _ now: WallTime,
         _ zone: Zone

@@ -69,7 +69,7 @@ package struct VehicleGround: Sendable {
             throw CommandError(
                 .usage,
                 "no labels are known here, so '\(name.visible)=\(pattern.text.visible)' selects no vehicle",
-                hint: "labels are in a fleet list: name its manifest with --fleet, or a rollout"
+                hint: "labels are in a fleet list: name its manifest with --manifest, or a rollout"
             )
         }
         guard !values.isEmpty else {

@@ -14,6 +14,7 @@ extension VehicleStory: JSONDescribed {
         "What `show --json` writes."
     ) {
         Member.version
+        Member(ifAny: "source", \.source)
         Member("vehicle", \.view.vehicle)
         Member(ifAny: "serial", \.serial)
         Member(ifAny: "family") { ($0.planned?.family ?? $0.view.inventory?.family)?.rawValue }
@@ -86,10 +87,16 @@ extension VehicleStory.Row: JSONDescribed {
 
     static let jsonForm = JSONForm<Self>.object {
         Member("rollout", \.rollout)
-        Member("run", \.record.run)
+        Member(ifAny: "run", "Absent in a fleet for a vehicle that no gateway has ended.") {
+            $0.run?.number
+        }
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.") { $0.run?.gateway }
         Member("state", as: .word(of: words, \.self), \.state)
         Member(ifAny: "hold", "When somebody has paused or aborted the rollout.") { $0.hold?.kind }
         Member("message", "For people.", \.standing.sentence)
+        Member(ifAny: "at-work", "The gateway that has the right to its module.") {
+            $0.holder?.gateway
+        }
         Member("updated", \.record.updated)
     }
 

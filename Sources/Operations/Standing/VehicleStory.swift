@@ -1,7 +1,7 @@
 package import Domain
 import Journal
 import Manifest
-import Reports
+package import Reports
 import Rollout
 
 /// One vehicle as `show` prints it, for people and for programs.
@@ -9,6 +9,8 @@ package struct VehicleStory: Sendable {
     let view: VehicleView
     let planned: PlannedVehicle?
     let rollouts: [Row]
+    /// The source of this answer; nil on a machine that belongs to no fleet.
+    package internal(set) var source: StandingSource?
 
     /// Where the vehicle stands in one rollout.
     struct Row {
@@ -18,6 +20,17 @@ package struct VehicleStory: Sendable {
         let hold: Hold?
         let step: NextStep?
         let isUnderWay: Bool
+        /// The gateway that works on it, in a fleet.
+        let holder: SharedStanding.Holder?
+        /// The run that wrote the record last; nil in a fleet, for a vehicle without a verdict of a gateway.
+        let run: RunName?
+
+        /// Its state or who works on it, for people.
+        func sentence(_ time: (WallTime) -> String) -> String {
+            guard isUnderWay, let holder else { return standing.sentence }
+            return "\(holder.gateway) works on it"
+                + (holder.since.map { " since \(time($0))" } ?? "")
+        }
 
         var state: String {
             isUnderWay
@@ -26,7 +39,7 @@ package struct VehicleStory: Sendable {
         }
     }
 
-    package init(_ view: VehicleView, plans: [String: MorningMaker.Plan], flags: String) {
+    package init(_ view: VehicleView, plans: [String: MorningMaker.Plan], flags: PlaceFlags) {
         self.view = view
         planned =
             view.snapshots.lazy.compactMap { snapshot in
@@ -48,7 +61,10 @@ package struct VehicleStory: Sendable {
                 standing: standing,
                 hold: snapshot.rollout?.hold,
                 step: steps.first { $0.record.vehicle == view.vehicle }?.step,
-                isUnderWay: snapshot.isUnderWay(record)
+                isUnderWay: snapshot.isUnderWay(record),
+                holder: snapshot.shared?.holders[view.vehicle],
+                run: snapshot.shared != nil && record.gateway == nil
+                    ? nil : RunName(record.run, of: record.gateway)
             )
         }
     }
@@ -116,19 +132,19 @@ package struct VehicleStory: Sendable {
         }
         for debt in view.debts {
             lines.append(
-                "owes the update to \(debt.title.visible): begun in run \(debt.run), seen "
-                    + "last in run \(debt.seenRun)"
+                "owes the update to \(debt.title.visible): begun in run \(debt.runName), seen "
+                    + "last in run \(debt.seenName)"
                     + (debt.inBootloader ? ", in its bootloader" : "")
             )
         }
         for doubt in view.doubts {
             lines.append(
                 "nobody knows whether `\(doubt.intent.description.visible)` of run "
-                    + "\(doubt.intent.run) was carried out"
+                    + "\(doubt.runName) was carried out"
             )
         }
         for step in view.owed {
-            lines.append("owes `\(step.action.visible)` since run \(step.run)")
+            lines.append("owes `\(step.action.visible)` since run \(step.runName)")
         }
         for failure in view.failures {
             let times = failure.count == 1 ? "once" : "\(failure.count) times"
@@ -139,15 +155,16 @@ package struct VehicleStory: Sendable {
 
     /// `time` writes a time as people have it.
     package func text(_ time: (WallTime) -> String) -> String {
-        var lines = ["vehicle \(view.vehicle.text.visible)"] + facts(time).map { "  " + $0 }
+        var lines = source.map { [$0.sentence] } ?? []
+        lines += ["vehicle \(view.vehicle.text.visible)"] + facts(time).map { "  " + $0 }
         lines += ["", "rollouts"]
         for row in rollouts {
             let hold = row.hold.map { ", the rollout is \($0.kind.rawValue)" } ?? ""
             lines.append(
-                "  \(row.rollout.visible), run \(row.record.run): \(row.state)\(hold), "
-                    + time(row.record.updated)
+                "  \(row.rollout.visible)\(row.run.map { ", run \($0)" } ?? ""): "
+                    + "\(row.state)\(hold), \(time(row.record.updated))"
             )
-            lines.append("    " + row.standing.sentence.visible)
+            lines.append("    " + row.sentence(time).visible)
         }
         if !view.endings.isEmpty {
             lines += ["", "last verdicts"]

@@ -17,6 +17,32 @@ package struct VehicleView: Sendable {
     /// What an inventory has read of it.
     let inventory: Inventory.Row?
 
+    init(
+        vehicle: VehicleID,
+        snapshots: [RolloutSnapshot],
+        endings: [Ending],
+        lastSeen: WallTime?,
+        signal: String?,
+        debts: [Debt],
+        doubts: [IntentRecord],
+        owed: [OwedStep],
+        inhibits: [Inhibit],
+        failures: [FailureCount],
+        inventory: Inventory.Row?
+    ) {
+        self.vehicle = vehicle
+        self.snapshots = snapshots
+        self.endings = endings
+        self.lastSeen = lastSeen
+        self.signal = signal
+        self.debts = debts
+        self.doubts = doubts
+        self.owed = owed
+        self.inhibits = inhibits
+        self.failures = failures
+        self.inventory = inventory
+    }
+
     package init(
         of vehicle: VehicleID,
         in view: JournalView,

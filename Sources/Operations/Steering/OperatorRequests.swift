@@ -111,6 +111,13 @@ package struct OperatorRequests: Sendable {
             case .share(let share): others = share
             }
         }
+        if let answer = others.answer, let rollout = others.rollout {
+            // Here as well, so that an active run on this machine notices at once.
+            do throws(JournalError) {
+                try await rearm(others.rearmed, rollout, request, journal, holder)
+            } catch { throw Self.refusal(error) }
+            return answer
+        }
         do throws(JournalError) {
             switch request.verb {
             case .inhibit: return try await inhibit(request, journal, holder)
@@ -124,7 +131,7 @@ package struct OperatorRequests: Sendable {
                 ? try await journal.lastRollout() : try await journal.lastRun(rollout: named)
             guard let rollout = run?.rollout else {
                 if let answer = others.answer { return answer }
-                throw JournalError(.missing, "request", words: Self.unknown(named))
+                throw JournalError(.missing, "request", words: unknown(named))
             }
             let isAtWork = holder?.rollout == rollout
             switch request.verb {
@@ -148,6 +155,28 @@ package struct OperatorRequests: Sendable {
             }
             return wide
         } catch { throw Self.refusal(error) }
+    }
+
+    /// Removes the verdicts here that were removed for every gateway of the fleet.
+    private func rearm(
+        _ vehicles: Set<VehicleID>,
+        _ rollout: String,
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ holder: LockHolder?
+    ) async throws(JournalError) {
+        let isAtWork = holder?.rollout == rollout
+        _ = try await journal.retry(
+            rollout,
+            [],
+            among: vehicles,
+            atWork: try await atWork(journal, isAtWork),
+            quarantined: [],
+            tellingRun: isAtWork,
+            by: request.author,
+            at: RealTime().wallTime,
+            saying: request.saying(rollout: rollout)
+        )
     }
 
     private func retry(
@@ -208,20 +237,21 @@ package struct OperatorRequests: Sendable {
         guard !again.isEmpty else {
             let doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle))
             let doubtful = known.intersection(doubts).subtracting(named).sorted()
-            var why = "nothing is to be taken again"
-            if let first = doubtful.first {
-                why +=
-                    "; a doubt is answered by name only: \(Self.names(doubtful)) "
-                    + "('yardmaster retry \(first)' when it was not carried out, 'yardmaster "
-                    + "clear \(first)' when it was)"
-            }
-            return SteeringAnswer(.noChange(why), rollout, "", false)
+            return SteeringAnswer(.noChange(Self.nothingToTake(doubtful)), rollout, "", false)
         }
         let names = again.map(\.text.visible).joined(separator: ", ")
         let who =
             record?.hold != nil
             ? "after 'resume'" : isAtWork ? "by the run under way" : "by the next run"
         return SteeringAnswer(.done, rollout, "taken again \(who): \(names)", isAtWork)
+    }
+
+    /// Why `retry` changes nothing, and how a doubt is answered.
+    static func nothingToTake(_ doubtful: [VehicleID]) -> String {
+        guard let first = doubtful.first else { return "nothing is to be taken again" }
+        return "nothing is to be taken again; a doubt is answered by name only: \(names(doubtful)) "
+            + "('yardmaster retry \(first)' when it was not carried out, 'yardmaster "
+            + "clear \(first)' when it was)"
     }
 
     private func hold(
@@ -257,8 +287,10 @@ package struct OperatorRequests: Sendable {
     /// What has to wait until the run has ended.
     private static let besideWork = "clear beside a run"
 
-    private static func unknown(_ named: String?) -> String {
-        named.map { "no rollout \($0.visible) has run here" } ?? "nothing has run here"
+    private func unknown(_ named: String?) -> String {
+        let here = named.map { "no rollout \($0.visible) has run here" } ?? "nothing has run here"
+        guard fleet != nil else { return here }
+        return here + ", and the fleet knows " + (named == nil ? "no rollout" : "none of that name")
     }
 
     /// Nothing has run here under that name: an input is missing, not the journal at fault.
@@ -422,7 +454,7 @@ package struct OperatorRequests: Sendable {
                     [],
                     SteeringAnswer(
                         "there is no vehicle \(pattern.text.visible) in any rollout here; "
-                            + "name a manifest that lists it with --fleet",
+                            + "name a manifest that lists it with --manifest",
                         isRefused: true
                     )
                 )

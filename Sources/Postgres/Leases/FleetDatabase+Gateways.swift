@@ -66,7 +66,7 @@ extension FleetDatabase {
                   g.clock_offset_ms, g.gone IS NOT NULL,
                   (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance),
                   g.drain OR g.draining IS NOT NULL, array_to_string(g.adapters, ' '), g.links,
-                  g.rights_lost, g.waited_ms, g.untold
+                  g.rights_lost, g.waited_ms, g.untold, g.rollout, g.beginning
                 FROM yardmaster.gateway g
                 WHERE g.heard > yardmaster.clock() - interval '7 days'
                   OR EXISTS (SELECT FROM yardmaster.module m WHERE m.holder = g.instance)
@@ -89,7 +89,7 @@ extension FleetDatabase {
                 found.untold = Int(row.integer(14) ?? 0)
                 figures = found
             }
-            return FleetGateway(
+            var gateway = FleetGateway(
                 instance: instance,
                 name: name,
                 program: program,
@@ -102,6 +102,9 @@ extension FleetDatabase {
                 modules: Int(modules),
                 figures: figures
             )
+            gateway.rollout = row.text(15)
+            gateway.beginning = row.integer(16).map { Int($0) }
+            return gateway
         }
     }
 }

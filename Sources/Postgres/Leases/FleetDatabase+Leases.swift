@@ -86,9 +86,7 @@ extension FleetDatabase {
         guard left > 0 else {
             return .resting(max(.zero, terms.takeoverWait + .microseconds(left)))
         }
-        let rollout = row.text(2) ?? "?"
-        let vehicle = row.text(3) ?? "?"
-        return .held(by: "\(holder), for vehicle \(vehicle) of \(rollout)")
+        return .held(by: Self.holder(holder, of: row.text(3), row.text(2)))
     }
 
     /// Renews rights in one statement; a right that is not in the answer is over.
@@ -186,6 +184,34 @@ extension FleetDatabase {
             )
         )
         return found.compactMap { $0.text(0).flatMap { Serial($0) } }
+    }
+
+    /// The holder of each right that is in force, with the vehicle, for people.
+    package func holders() throws(FleetError) -> [Serial: String] {
+        let found = try rows(
+            FleetStatement(
+                "read the rights",
+                """
+                SELECT m.serial, coalesce(g.name, m.holder::text), m.rollout, m.vehicle
+                FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
+                WHERE m.holder IS NOT NULL AND m.expires > yardmaster.clock()
+                """
+            )
+        )
+        var holders: [Serial: String] = [:]
+        for row in found {
+            guard let serial = row.text(0).flatMap({ Serial($0) }) else { continue }
+            holders[serial] = Self.holder(row.text(1), of: row.text(3), row.text(2))
+        }
+        return holders
+    }
+
+    private static func holder(
+        _ gateway: String?,
+        of vehicle: String?,
+        _ rollout: String?
+    ) -> String {
+        "\(gateway ?? "?"), for vehicle \(vehicle ?? "?") of \(rollout ?? "?")"
     }
 
     /// An array in PostgreSQL's text form.

@@ -62,6 +62,9 @@ package struct FleetGateway: Sendable, Equatable {
     package let modules: Int
     /// Nil before its first sign of life.
     package let figures: FleetFigures?
+    /// The rollout that it works on, and its beginning.
+    package var rollout: String?
+    package var beginning: Int?
 
     package init(
         instance: String,

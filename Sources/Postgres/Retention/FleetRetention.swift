@@ -18,7 +18,7 @@ package struct FleetRetention: Sendable, Equatable {
 /// The others hold what counts: rights and their epochs, debts, what is owed, what people set, failures that count
 /// towards a quarantine.
 package enum FleetPast: String, CaseIterable, Sendable {
-    case missed, verdict, execution, step, said, gateway, rollout
+    case missed, verdict, execution, step, said, run, gateway, rollout, plan
 
     /// Which rows are past: `$1` is how many beginnings are kept, `$2` the age in microseconds.
     var condition: String {
@@ -50,6 +50,15 @@ package enum FleetPast: String, CaseIterable, Sendable {
               AND (\(Self.isOver("x")) OR \(Self.isOldOrder("x")))
             """
         case .said: "x.at < \(Self.moment)"
+        // The last run of each gateway on each rollout stays, and every run with an open doubt.
+        case .run:
+            """
+            x.noted < \(Self.moment) AND (\(Self.isOldOrder("x"))
+                OR EXISTS (SELECT FROM yardmaster.run l WHERE l.gateway = x.gateway
+                  AND l.rollout = x.rollout AND l.id > x.id))
+              AND NOT EXISTS (SELECT FROM yardmaster.step s WHERE s.instance = x.instance
+                AND coalesce(s.outcome, 'in-doubt') = 'in-doubt')
+            """
         // The last start of each gateway stays: it is waited for after a restore.
         case .gateway:
             """
@@ -69,6 +78,12 @@ package enum FleetPast: String, CaseIterable, Sendable {
               AND NOT EXISTS (SELECT FROM yardmaster.debt d WHERE d.rollout = x.name)
               AND NOT EXISTS (SELECT FROM yardmaster.owed o WHERE o.rollout = x.name)
               AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.rollout = x.name)
+            """
+        // The view of a plan that no rollout uses any more.
+        case .plan:
+            """
+            x.brought < \(Self.moment)
+              AND NOT EXISTS (SELECT FROM yardmaster.rollout r WHERE r.plan = x.digest)
             """
         }
     }

@@ -126,11 +126,20 @@ extension FleetDatabase {
             FleetStatement(
                 operation,
                 """
-                SELECT word, a, b, c, d FROM yardmaster.intend(
-                  $1, $2::bigint, $3::uuid, $4, $5, $6::bigint, $7, $8, $9::integer, $10, $11,
-                  $12::boolean,
-                  CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17] END,
-                  $18::text[], $19::integer[], $20::text[])
+                WITH i AS MATERIALIZED (
+                  SELECT word, a, b, c, d FROM yardmaster.intend(
+                    $1, $2::bigint, $3::uuid, $4, $5, $6::bigint, $7, $8, $9::integer, $10, $11,
+                    $12::boolean,
+                    CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17] END,
+                    $18::text[], $19::integer[], $20::text[])
+                ), gone AS (
+                  -- A verdict stays until a step with effect is begun.
+                  UPDATE yardmaster.execution e SET outcome = NULL, failure = NULL,
+                    sentence = NULL, version = NULL
+                  FROM i WHERE i.word = 'granted' AND e.rollout = $5 AND e.beginning = $6::bigint
+                    AND e.vehicle = $7 AND e.state = 'claimed' AND e.outcome IS NOT NULL
+                )
+                SELECT word, a, b, c, d FROM i
                 """,
                 [
                     act.lease.serial.text, "\(act.lease.epoch)", holder.instance, holder.gateway,

@@ -224,6 +224,34 @@ extension FleetDatabase {
         )
     }
 
+    /// Ends the vehicles of an aborted rollout that no gateway works on.
+    package func abort(
+        _ vehicles: [VehicleID],
+        of rollout: String,
+        beginning: Int,
+        because why: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "report the vehicles that were aborted",
+                """
+                WITH r AS (
+                  UPDATE yardmaster.rollout n SET changes = n.changes + 1, updated = yardmaster.clock()
+                  WHERE n.name = $1 AND n.beginning = $2::bigint AND n.hold = 'aborted'
+                  RETURNING n.changes
+                )
+                UPDATE yardmaster.execution e SET state = 'ended', outcome = 'aborted', failure = NULL,
+                  sentence = $4, version = NULL, gateway = '', changed = r.changes
+                FROM r WHERE e.rollout = $1 AND e.beginning = $2::bigint
+                  AND e.vehicle = ANY ($3::text[]) AND e.state <> 'ended'
+                  AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.serial = e.serial
+                    AND m.holder IS NOT NULL AND m.expires > yardmaster.clock())
+                """,
+                [rollout, "\(beginning)", Self.array(vehicles.map(\.text)), why]
+            )
+        )
+    }
+
     /// The wave that is on, once nothing of it is under way or to come; nil before.
     ///
     /// Also ends the vehicles that all gateways have left. `classes` are the failure classes that the gate

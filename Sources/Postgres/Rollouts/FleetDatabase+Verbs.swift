@@ -17,6 +17,8 @@ package struct FleetCleared: Sendable, Equatable {
     /// Taken up again, by `retry`.
     package var again: [String] = []
     package var failures = 0
+    /// Vehicles that `retry` leaves as they are, with the reason: `inhibited` or `quarantined`.
+    package var refused: [(vehicle: String, why: String)] = []
     /// A gateway is at work on this vehicle: nothing was changed.
     package var atWork: (vehicle: String, gateway: String)?
 
@@ -26,6 +28,18 @@ package struct FleetCleared: Sendable, Equatable {
         left.debts == right.debts && left.answered == right.answered && left.owed == right.owed
             && left.failures == right.failures && left.atWork?.vehicle == right.atWork?.vehicle
     }
+}
+
+/// The result of `retry` of a whole rollout in the fleet.
+package struct FleetRearmed: Sendable, Equatable {
+    /// `done` even if there was nothing to take again.
+    package var answer = FleetAnswer.done
+    package var isPaused = false
+    package var vehicles: [String] = []
+    /// Left because they are in doubt.
+    package var doubtful: [String] = []
+
+    package init() {}
 }
 
 /// What people set, in force for every gateway from the transaction that answers.
@@ -179,9 +193,23 @@ extension FleetDatabase {
                   FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
                   WHERE m.vehicle = ANY ($1::text[]) AND m.holder IS NOT NULL
                     AND m.expires > yardmaster.clock()
+                ), refused AS MATERIALIZED (
+                  SELECT v.vehicle, CASE WHEN yardmaster.is_inhibited(v.vehicle)
+                    THEN 'inhibited' ELSE 'quarantined' END AS why
+                  FROM unnest($1::text[]) AS v(vehicle) WHERE NOT $5::boolean
+                    AND (yardmaster.is_inhibited(v.vehicle) OR EXISTS (
+                      SELECT FROM yardmaster.rollout r JOIN yardmaster.execution e
+                        ON e.rollout = r.name AND e.beginning = r.beginning
+                          AND e.vehicle = v.vehicle
+                      WHERE yardmaster.is_quarantined(v.vehicle, r.plan)))
+                ), may AS MATERIALIZED (
+                  -- If a vehicle that is named is refused, nothing is changed; others are left out.
+                  SELECT v.vehicle FROM unnest($1::text[]) AS v(vehicle)
+                  WHERE NOT EXISTS (SELECT FROM refused f WHERE f.vehicle = ANY ($2::text[]))
+                    AND NOT EXISTS (SELECT FROM refused f WHERE f.vehicle = v.vehicle)
                 ), steps AS (
                   UPDATE yardmaster.step s SET outcome = $3, settled = yardmaster.clock(), author = $4
-                  WHERE s.vehicle = ANY ($2::text[])
+                  WHERE s.vehicle = ANY ($2::text[]) AND s.vehicle IN (SELECT vehicle FROM may)
                     AND (s.outcome IS NULL OR s.outcome = 'in-doubt')
                     AND NOT EXISTS (SELECT FROM busy WHERE $5::boolean OR busy.vehicle = s.vehicle)
                   RETURNING s.vehicle
@@ -196,12 +224,15 @@ extension FleetDatabase {
                     AND f.vehicle = ANY ($1::text[])
                     AND NOT EXISTS (SELECT FROM busy) RETURNING f.vehicle
                 ), again AS (
-                  UPDATE yardmaster.execution e SET state = 'queued', changed = r.changes + 1
+                  UPDATE yardmaster.execution e SET state = 'queued', changed = r.changes + 1,
+                    outcome = NULL, failure = NULL, sentence = NULL, version = NULL
                   FROM yardmaster.rollout r WHERE NOT $5::boolean
                     AND r.name = e.rollout AND r.beginning = e.beginning
-                    AND e.vehicle = ANY ($1::text[])
-                    AND (e.state = 'ended'
-                        AND e.outcome NOT IN ('succeeded', 'already-current', 'skipped')
+                    AND e.vehicle IN (SELECT vehicle FROM may)
+                    AND (e.vehicle = ANY ($2::text[]) OR NOT yardmaster.is_doubtful(e.vehicle))
+                    AND NOT EXISTS (SELECT FROM busy WHERE busy.vehicle = e.vehicle)
+                    AND (e.state IN ('ended', 'queued')
+                        AND e.outcome NOT IN ('succeeded', 'already-current', 'skipped', 'aborted')
                       OR e.state = 'queued' AND EXISTS (SELECT FROM yardmaster.missed m
                         WHERE m.rollout = e.rollout AND m.beginning = e.beginning
                           AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL))
@@ -214,7 +245,7 @@ extension FleetDatabase {
                   WHERE r.name IN (SELECT rollout FROM again)
                 ), said AS (
                   INSERT INTO yardmaster.said (verb, vehicle, reason, author)
-                  SELECT $6, v, '', $4 FROM unnest($1::text[]) AS v
+                  SELECT $6, vehicle, '', $4 FROM may
                   WHERE NOT EXISTS (SELECT FROM busy WHERE $5::boolean)
                 )
                 SELECT 'busy', vehicle, gateway FROM busy
@@ -223,6 +254,7 @@ extension FleetDatabase {
                 UNION ALL SELECT 'debt', vehicle, NULL FROM debts
                 UNION ALL SELECT DISTINCT 'owed', vehicle, NULL FROM owed
                 UNION ALL SELECT 'failure', vehicle, NULL FROM failures
+                UNION ALL SELECT 'refused', vehicle, why FROM refused
                 ORDER BY 1, 2
                 """,
                 [
@@ -240,6 +272,7 @@ extension FleetDatabase {
             case "debt": cleared.debts.append(vehicle)
             case "owed": cleared.owed.append(vehicle)
             case "again": cleared.again.append(vehicle)
+            case "refused": cleared.refused.append((vehicle, row.text(2) ?? ""))
             default: cleared.failures += 1
             }
         }
@@ -288,6 +321,32 @@ extension FleetDatabase {
                 )
             }
         }
+    }
+
+    /// Removes the verdicts of all failed, unreachable and deferred vehicles of a rollout, for every
+    /// gateway and in one transaction; never one in doubt.
+    package func retry(
+        all rollout: String,
+        reason: String,
+        by author: String
+    ) throws(FleetError) -> FleetRearmed {
+        var rearmed = FleetRearmed()
+        for row in try rows(
+            FleetStatement(
+                "retry the rollout",
+                "SELECT word, o_vehicle FROM yardmaster.retry($1, $2, $3)",
+                [rollout, author, reason]
+            )
+        ) {
+            switch row.text(0) {
+            case "unknown": rearmed.answer = .unknown
+            case "aborted": rearmed.answer = .refused("it is aborted, and that is for good")
+            case "paused": rearmed.isPaused = true
+            case "again": rearmed.vehicles += [row.text(1)].compactMap(\.self)
+            default: rearmed.doubtful += [row.text(1)].compactMap(\.self)
+            }
+        }
+        return rearmed
     }
 
     /// Every vehicle that something is known of.

@@ -18,12 +18,19 @@ package struct FleetRollout: Sendable, Equatable {
     package let attempted: Int
     package let failed: Int
     package let hold: FleetHold?
+    package let updated: WallTime
+    /// When the last vehicle of the current wave had ended.
+    package let waveEnded: WallTime?
+    /// The most that may fail, in the plan's words.
+    package let most: String
 
     static let columns = """
         name, beginning, plan, state = 'finished', (extract(epoch FROM begun) * 1000)::bigint,
         resumed, hold, hold_reason, hold_author, (extract(epoch FROM hold_made) * 1000)::bigint,
-        wave, waves, attempted, failed
+        wave, waves, attempted, failed, (extract(epoch FROM updated) * 1000)::bigint,
+        (extract(epoch FROM wave_ended) * 1000)::bigint, gate_words
         """
+    static let columnCount = 17
 
     init?(_ row: DatabaseRow) {
         guard let name = row.text(0), let beginning = row.integer(1), let plan = row.text(2),
@@ -40,6 +47,9 @@ package struct FleetRollout: Sendable, Equatable {
         waves = Int(row.integer(11) ?? 1)
         attempted = Int(row.integer(12) ?? 0)
         failed = Int(row.integer(13) ?? 0)
+        updated = WallTime(milliseconds: row.integer(14) ?? begun)
+        waveEnded = row.integer(15).map { WallTime(milliseconds: $0) }
+        most = row.text(16) ?? ""
     }
 }
 

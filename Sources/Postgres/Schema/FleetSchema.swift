@@ -26,7 +26,7 @@ package struct FleetSchema: Sendable {
 
     /// What this program works with.
     package static let current = FleetSchema([
-        first, verdicts, rollouts, gates, listed, lost, retold, doubted, left,
+        first, verdicts, rollouts, gates, listed, lost, retold, doubted, left, views,
     ])
 
     package var version: Int { migrations.count }
@@ -220,6 +220,8 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE ON yardmaster.failure",
                 "INSERT, UPDATE ON yardmaster.execution",
                 "INSERT, UPDATE ON yardmaster.missed",
+                "INSERT, UPDATE ON yardmaster.run",
+                "INSERT, UPDATE ON yardmaster.plan",
                 "INSERT, DELETE ON yardmaster.awaited",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]

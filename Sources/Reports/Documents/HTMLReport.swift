@@ -40,7 +40,7 @@ package enum HTMLReport {
     private static func head(_ story: RunStory, _ zone: Zone) -> String {
         var parts: [String] = []
         if let start = story.start {
-            parts.append("run \(start.run)")
+            parts.append("run \(Markup.text(start.name.description))")
             parts.append("\(start.vehicles) vehicles")
             parts.append(start.adapters.map(Markup.text).joined(separator: ", "))
             parts.append("plan \(start.plan.description.prefix(12))")
@@ -51,11 +51,15 @@ package enum HTMLReport {
             parts.append("to \(zone.text(end.time))")
             parts.append("took \(end.run.took.brief)")
         }
-        return "<p class=\"facts\">\(parts.joined(separator: " · "))</p>\n" + exit(story)
+        return "<p class=\"facts\">\(parts.joined(separator: " · "))</p>\n" + exit(story, zone)
     }
 
-    private static func exit(_ story: RunStory) -> String {
+    private static func exit(_ story: RunStory, _ zone: Zone) -> String {
         guard let end = story.end?.run else {
+            if let stood = story.stood, stood.isAtWork {
+                return
+                    "<p class=\"exit wait\"><b>At work</b> as it stood at \(zone.text(stood.time))</p>"
+            }
             return
                 "<p class=\"exit bad\"><b>Cut off</b> its process ended unexpectedly; the next "
                 + "run of this rollout continues from the modules' state</p>"

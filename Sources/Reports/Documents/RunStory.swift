@@ -7,6 +7,8 @@ package struct RunStory: Sendable {
     package private(set) var start: RunStart?
     package private(set) var began: WallTime?
     package private(set) var end: (run: RunEnd, time: WallTime)?
+    /// The time of a report on an active rollout, and whether a gateway was at work then.
+    package private(set) var stood: (time: WallTime, isAtWork: Bool)?
     package private(set) var images: [(name: String, size: ByteCount, provenance: [String])] = []
     package private(set) var warnings: [String] = []
     /// Decisions about the whole run: waves, gates, windows.
@@ -51,6 +53,12 @@ package struct RunStory: Sendable {
     /// The counts from the events so far.
     private var soFar: VehicleCounts {
         VehicleCounts(told.values.map { $0.verdict?.outcome }, of: start?.vehicles ?? 0)
+    }
+
+    /// Makes this the story of a rollout at one moment, not of a run that has ended.
+    package mutating func stand(at time: WallTime, isAtWork: Bool) {
+        stood = (time, isAtWork)
+        latest = time
     }
 
     package mutating func note(_ event: Event) {

@@ -10,6 +10,7 @@ extension MorningPage: JSONDescribed {
         "What `morning --json` writes."
     ) {
         Member.version
+        Member(ifAny: "source", \.source)
         Member("since", "Nothing from before this is reported, except tasks.", \.since)
         Member("made", \.made)
         Member("summary", "The amount of work, in one line.", \.summary)
@@ -51,6 +52,7 @@ extension MorningPage.Night: JSONDescribed {
     package static let jsonForm = JSONForm<Self>.object {
         Member("rollout", \.rollout)
         Member("run", \.run)
+        Member(ifAny: "gateway", "The gateway of the run, in a fleet.", \.gateway)
         Member("began", \.began)
         Member(ifAny: "ended", "Absent for a run that is still active or was cut off.", \.ended)
         Member(ifAny: "exit", \.exitCode)

@@ -17,6 +17,9 @@ package struct MorningHTML {
         var body =
             "<h1>What to do</h1>\n<p class=\"facts\">Since \(escaped(time(page.since))), made "
         body += "\(escaped(time(page.made))): \(escaped(page.summary))</p>\n"
+        if let source = page.source {
+            body += "<p class=\"facts\">\(escaped(source.sentence))</p>\n"
+        }
         body += nights
         for group in page.groups { body += section(group) }
         return body + changes + stale
@@ -65,10 +68,9 @@ package struct MorningHTML {
     private var nights: String {
         guard !page.nights.isEmpty else { return "" }
         let rows = page.nights.map { night in
-            let end = night.ended.map { "ended \(time($0))" } ?? "has no end"
-            let code = night.exitCode.map { ", exit \($0)" } ?? ""
-            return "<li><b>\(escaped(night.rollout))</b>, run \(night.run), "
-                + escaped("begun \(time(night.began)), \(end)\(code): \(night.counts.sentence)")
+            "<li><b>\(escaped(night.rollout))</b>, run \(escaped(night.name.description)), "
+                + escaped("begun \(time(night.began)), \(night.ending(time)): ")
+                + escaped(night.counts.sentence)
                 + (night.reason.isEmpty ? "" : "; " + escaped(night.reason)) + "</li>\n"
         }
         return "<ul>\n\(rows.joined())</ul>\n"

@@ -12,6 +12,20 @@ package struct MorningPage: Sendable, Equatable {
         package let exitCode: Int?
         package let reason: String
         package let counts: VehicleCounts
+        /// The gateway of the run, in a fleet.
+        package var gateway: String?
+        /// Whether the run, or in a fleet a run of any gateway, is active.
+        package var isAtWork = false
+
+        /// The name of the run.
+        package var name: RunName { RunName(run, of: gateway) }
+
+        /// How it ended, for people; `time` writes a time.
+        func ending(_ time: (WallTime) -> String) -> String {
+            if isAtWork { return "at work now" }
+            guard let ended else { return "was cut off" }
+            return "ended \(time(ended))" + (exitCode.map { ", exit \($0)" } ?? "")
+        }
 
         package init(
             rollout: String,
@@ -106,6 +120,8 @@ package struct MorningPage: Sendable, Equatable {
     package let changes: Changes
     package let stale: [Stale]
     package let staleDays: Int
+    /// The source of the page; nil on a machine that belongs to no fleet.
+    package var source: StandingSource?
 
     package init(
         since: WallTime,

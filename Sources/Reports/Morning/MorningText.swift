@@ -14,7 +14,8 @@ package struct MorningText {
     }
 
     package var text: String {
-        var lines = wrapped("Since \(time(page.since)): \(page.summary)", "")
+        var lines = page.source.map { wrapped($0.sentence, "") } ?? []
+        lines += wrapped("Since \(time(page.since)): \(page.summary)", "")
         for night in page.nights { lines += self.night(night) }
         for group in page.groups {
             lines.append("")
@@ -27,13 +28,10 @@ package struct MorningText {
     }
 
     private func night(_ night: MorningPage.Night) -> [String] {
-        let end =
-            night.ended.map { ended in
-                "ended \(time(ended))" + (night.exitCode.map { ", exit \($0)" } ?? "")
-            } ?? "has no end: it goes on, or was cut off"
-        return wrapped(
-            "\(night.rollout.visible), run \(night.run), begun \(time(night.began)), \(end): "
-                + night.counts.sentence + (night.reason.isEmpty ? "" : "; \(night.reason.visible)"),
+        wrapped(
+            "\(night.rollout.visible), run \(night.name), begun \(time(night.began)), "
+                + "\(night.ending(time)): \(night.counts.sentence)"
+                + (night.reason.isEmpty ? "" : "; \(night.reason.visible)"),
             "  "
         )
     }

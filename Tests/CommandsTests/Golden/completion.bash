@@ -125,103 +125,115 @@ _yardmaster() {
         esac
         ;;
     'status')
-        flags='--state --rollout --fleet --limit --watch --json --quiet --no-color --help'
+        flags='--state --rollout --fleet --journal --limit --watch --report --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
         --rollout) flags= kind=rollouts ;;
         --fleet) flags= kind=none ;;
         --limit) flags= kind=vehicles ;;
+        --report) flags= kind=files ;;
         esac
         ;;
     'show')
-        flags='--state --json --quiet --no-color --help'
+        flags='--state --fleet --journal --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         esac
         ;;
     'morning')
-        flags='--state --since --days --csv --html --mail --json --quiet --no-color --help'
+        flags='--state --fleet --journal --since --days --csv --html --mail --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --since) flags= kind=none ;;
         --days) flags= kind=none ;;
         --mail) flags= kind=none ;;
         esac
         ;;
     'pause')
-        flags='--state --rollout --reason --json --quiet --no-color --help'
+        flags='--state --fleet --rollout --reason --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
     'resume')
-        flags='--state --rollout --reason --json --quiet --no-color --help'
+        flags='--state --fleet --rollout --reason --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
     'abort')
-        flags='--state --rollout --reason --json --quiet --no-color --help'
+        flags='--state --fleet --rollout --reason --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
     'retry')
-        flags='--state --rollout --reason --json --quiet --no-color --help'
+        flags='--state --fleet --rollout --reason --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --rollout) flags= kind=rollouts ;;
         --reason) flags= kind=none ;;
         esac
         ;;
     'inhibit')
-        flags='--state --fleet --reason --for --json --quiet --no-color --help'
+        flags='--state --fleet --manifest --reason --for --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
-        --fleet) flags= kind=files ;;
+        --fleet) flags= kind=none ;;
+        --manifest) flags= kind=files ;;
         --reason) flags= kind=none ;;
         --for) flags= kind=none ;;
         esac
         ;;
     'uninhibit')
-        flags='--state --fleet --json --quiet --no-color --help'
+        flags='--state --fleet --manifest --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
-        --fleet) flags= kind=files ;;
+        --fleet) flags= kind=none ;;
+        --manifest) flags= kind=files ;;
         esac
         ;;
     'clear')
-        flags='--state --fleet --reason --json --quiet --no-color --help'
+        flags='--state --fleet --manifest --reason --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
-        --fleet) flags= kind=files ;;
+        --fleet) flags= kind=none ;;
+        --manifest) flags= kind=files ;;
         --reason) flags= kind=none ;;
         esac
         ;;
     'history')
-        flags='--state --rollout --last --json --quiet --no-color --help'
+        flags='--state --fleet --journal --rollout --last --json --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --rollout) flags= kind=rollouts ;;
         --last) flags= kind=none ;;
         esac
         ;;
     'history show')
-        flags='--state --limit --report --json --quiet --no-color --help'
+        flags='--state --fleet --journal --limit --report --json --quiet --no-color --help'
         kind=runs
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --limit) flags= kind=vehicles ;;
         --report) flags= kind=files ;;
         esac
@@ -246,9 +258,10 @@ _yardmaster() {
         esac
         ;;
     'inventory')
-        flags='--fleet --limit --last --for --state --profiles --bus --simulate --pace --seed --csv --json --quiet --no-color --help'
+        flags='--manifest --fleet --limit --last --for --state --profiles --bus --simulate --pace --seed --csv --json --quiet --no-color --help'
         case $prev in
-        --fleet) flags= kind=files ;;
+        --manifest) flags= kind=files ;;
+        --fleet) flags= kind=none ;;
         --limit) flags= kind=vehicles ;;
         --for) flags= kind=none ;;
         --state) flags= kind=directories ;;
@@ -260,10 +273,10 @@ _yardmaster() {
         esac
         ;;
     'enrol')
-        flags='--fleet --batch --serial --name --family --profile --old-secret --passkey --keys --credentials --hand-to --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--list --batch --serial --name --family --profile --old-secret --passkey --keys --credentials --hand-to --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
-        --fleet) flags= kind=files ;;
+        --list) flags= kind=files ;;
         --batch) flags= kind=files ;;
         --serial) flags= kind=none ;;
         --name) flags= kind=none ;;
@@ -284,10 +297,10 @@ _yardmaster() {
         esac
         ;;
     'watch')
-        flags='--fleet --property --for --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--manifest --property --for --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
-        --fleet) flags= kind=files ;;
+        --manifest) flags= kind=files ;;
         --property) flags= kind=none ;;
         --for) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
@@ -298,10 +311,11 @@ _yardmaster() {
         esac
         ;;
     'exec')
-        flags='--fleet --profiles --state --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
+        flags='--manifest --fleet --profiles --state --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
-        --fleet) flags= kind=files ;;
+        --manifest) flags= kind=files ;;
+        --fleet) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
         --state) flags= kind=directories ;;
         --simulate) flags= kind=files ;;
@@ -324,11 +338,12 @@ _yardmaster() {
         esac
         ;;
     'secrets rotate')
-        flags='--state --limit --again --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --limit) flags= kind=vehicles ;;
+        --fleet) flags= kind=none ;;
         --profiles) flags= kind=directories ;;
         --bus) flags= kind=none ;;
         --simulate) flags= kind=files ;;
@@ -487,9 +502,11 @@ _yardmaster() {
         esac
         ;;
     'fleet status')
-        flags='--rollout --fleet --json --quiet --no-color --help'
+        flags='--rollout --limit --report --fleet --json --quiet --no-color --help'
         case $prev in
         --rollout) flags= kind=rollouts ;;
+        --limit) flags= kind=vehicles ;;
+        --report) flags= kind=files ;;
         --fleet) flags= kind=none ;;
         esac
         ;;
@@ -547,9 +564,10 @@ _yardmaster() {
         esac
         ;;
     'serve')
-        flags='--state --listen --host --access --quiet --no-color --help'
+        flags='--state --fleet --journal --listen --host --access --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --listen) flags= kind=none ;;
         --host) flags= kind=none ;;
         --access) flags= kind=files ;;

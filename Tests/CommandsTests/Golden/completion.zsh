@@ -191,7 +191,7 @@ _yardmaster() {
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--events=''[Append all events to FILE, one JSON object per line; '\''-'\'' writes them to standard output, and the result then goes to standard error.]'':FILE:_files' \
-            '*--report=''[Write a report to FILE when the run has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
+            '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -202,9 +202,11 @@ _yardmaster() {
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--rollout=''[The rollout.]'':NAME: _yardmaster_known rollouts' \
-            '--fleet=''[Show the fleet in this PostgreSQL instead, as '\''fleet status'\'' does.]'':ADDRESS: ' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--journal''[Read only this machine'\''s journal, even if the machine belongs to a fleet.]' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--watch''[Show the active run continuously, and the next one after it, until Ctrl-C.]' \
+            '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -213,6 +215,8 @@ _yardmaster() {
     'show')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--journal''[Read only this machine'\''s journal, even if the machine belongs to a fleet.]' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -222,6 +226,8 @@ _yardmaster() {
     'morning')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--journal''[Read only this machine'\''s journal, even if the machine belongs to a fleet.]' \
             '--since=''[From when on\: how long ago, such as 18h or 3d, or a time of the window'\''s zone, such as '\''2026-11-21 18\:00'\''.]'':TIME: ' \
             '--days=''[After how many days without an update or a sign of life a vehicle is listed.]'':NUMBER: ' \
             '--csv''[Write the tasks as a table for spreadsheets.]' \
@@ -235,6 +241,7 @@ _yardmaster() {
     'pause')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--rollout=''[The rollout.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -245,6 +252,7 @@ _yardmaster() {
     'resume')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--rollout=''[The rollout.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -255,6 +263,7 @@ _yardmaster() {
     'abort')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--rollout=''[The rollout.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -265,6 +274,7 @@ _yardmaster() {
     'retry')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--rollout=''[The rollout.]'':NAME: _yardmaster_known rollouts' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -276,7 +286,8 @@ _yardmaster() {
     'inhibit')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '*--manifest=''[A manifest whose vehicles may be named before anything has run on them.]'':FILE:_files' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--for=''[How long it applies, such as 90m or 2d.]'':TIME: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -288,7 +299,8 @@ _yardmaster() {
     'uninhibit')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '*--manifest=''[A manifest whose vehicles may be named before anything has run on them.]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -298,7 +310,8 @@ _yardmaster() {
     'clear')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '*--fleet=''[A manifest whose vehicles may be named before anything has run on them.]'':MANIFEST:_files' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '*--manifest=''[A manifest whose vehicles may be named before anything has run on them.]'':FILE:_files' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
@@ -309,6 +322,8 @@ _yardmaster() {
     'history')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--journal''[Read only this machine'\''s journal, even if the machine belongs to a fleet.]' \
             '--rollout=''[The rollout.]'':NAME: _yardmaster_known rollouts' \
             '--last=''[How many runs to list.]'':N: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -319,8 +334,10 @@ _yardmaster() {
     'history show')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--journal''[Read only this machine'\''s journal, even if the machine belongs to a fleet.]' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
-            '*--report=''[Write a report to FILE when the run has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
+            '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -352,7 +369,8 @@ _yardmaster() {
         ;;
     'inventory')
         _arguments -S \
-            '--fleet=''[The manifest whose vehicles are read, and that they are compared with.]'':MANIFEST:_files' \
+            '--manifest=''[The manifest whose vehicles are read, and that they are compared with.]'':FILE:_files' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--last''[Show the last results from the journal; no radio is used.]' \
             '--for=''[How long to listen for modules that were not heard yet, such as 10s or 2m.]'':TIME: ' \
@@ -370,7 +388,7 @@ _yardmaster() {
         ;;
     'enrol')
         _arguments -S \
-            '--fleet=''[The fleet list that gets the vehicle'\''s row\: the CSV file that manifests name.]'':FLEET.csv:_files' \
+            '--list=''[The fleet list that gets the vehicle'\''s row\: the CSV file that manifests name.]'':FLEET.csv:_files' \
             '--batch=''[Enrol every row of this file. Its columns are id, serial, family and, optionally, profile, old-secret and passkey; others are copied into columns of the same name.]'':FILE.csv:_files' \
             '--serial=''[The module'\''s serial.]'':SERIAL: ' \
             '--name=''[The name that the module advertises.]'':NAME: ' \
@@ -398,7 +416,7 @@ _yardmaster() {
         ;;
     'watch')
         _arguments -S \
-            '--fleet=''[The manifest that lists the vehicle, with its secret.]'':MANIFEST:_files' \
+            '--manifest=''[The manifest that lists the vehicle, with its secret.]'':FILE:_files' \
             '*--property=''[Show only this property.]'':NAME: ' \
             '--for=''[How long to watch, such as 30s or 2h.]'':TIME: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
@@ -414,7 +432,8 @@ _yardmaster() {
         ;;
     'exec')
         _arguments -S \
-            '--fleet=''[The manifest that lists the vehicle, with its secret.]'':MANIFEST:_files' \
+            '--manifest=''[The manifest that lists the vehicle, with its secret.]'':FILE:_files' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
@@ -422,7 +441,7 @@ _yardmaster() {
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--events=''[Append all events to FILE, one JSON object per line; '\''-'\'' writes them to standard output, and the result then goes to standard error.]'':FILE:_files' \
-            '*--report=''[Write a report to FILE when the run has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
+            '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -450,13 +469,14 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. This also ends an abort, but not a pause.]' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--events=''[Append all events to FILE, one JSON object per line; '\''-'\'' writes them to standard output, and the result then goes to standard error.]'':FILE:_files' \
-            '*--report=''[Write a report to FILE when the run has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
+            '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -661,6 +681,8 @@ _yardmaster() {
     'fleet status')
         _arguments -S \
             '--rollout=''[The rollout.]'':NAME: _yardmaster_known rollouts' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
+            '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
@@ -743,6 +765,8 @@ _yardmaster() {
     'serve')
         _arguments -S \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--journal''[Read only this machine'\''s journal, even if the machine belongs to a fleet.]' \
             '*--listen=''[Serve here\: ADDRESS\:PORT of the loopback, or unix\:PATH.]'':ADDRESS: ' \
             '*--host=''[Also answer to this name, in addition to localhost\: the name that browsers request.]'':NAME: ' \
             '--access=''[Give access only to the people in this list.]'':FILE:_files' \

@@ -1,0 +1,139 @@
+import Digests
+package import Domain
+package import Manifest
+import Rollout
+import SourceTree
+import Wire
+
+/// The part of a plan that is shown.
+///
+/// It comes from the plan itself, or from the copy that a fleet keeps for machines that do not have the plan. It has no
+/// addresses of images and no secrets.
+package struct PlanView: Sendable {
+    /// From a fleet they have only ids, serials, families, profiles and labels.
+    package let vehicles: [PlannedVehicle]
+    /// When the rollout pauses, and what is required between waves, in words.
+    package let gates: [String]
+    /// The time between two waves.
+    package let soak: Duration
+    package let quarantineAfter: Int?
+    /// The zone of the window; nil without a window.
+    package let zone: String?
+    /// The name of the manifest's file, without its folder.
+    package let manifest: String?
+    private let cut: Cut
+
+    private enum Cut: Sendable {
+        case plan(FrozenPlan)
+        /// The wave of each vehicle, from 0.
+        case numbers([Int])
+    }
+
+    package init(_ plan: FrozenPlan) {
+        vehicles = plan.vehicles
+        gates = plan.gates(among: plan.vehicles.count)
+        soak = plan.rollout.between.soak
+        quarantineAfter = plan.rollout.quarantineAfter
+        zone = plan.rollout.window?.zone
+        // Gateways may have the same manifest in different folders.
+        manifest = plan.place.file.split(separator: "/").last.map(String.init)
+        cut = .plan(plan)
+    }
+
+    package var waves: [[VehicleID]] {
+        switch cut {
+        case .plan(let plan): return ScheduleBuilder(plan).waves
+        case .numbers(let numbers):
+            var waves: [[VehicleID]] = []
+            for (vehicle, number) in zip(vehicles, numbers) {
+                while waves.count <= number { waves.append([]) }
+                waves[number].append(vehicle.id)
+            }
+            return waves
+        }
+    }
+}
+
+// MARK: The copy of a fleet
+
+extension PlanView {
+    private static let form = "yardmaster-view-1"
+    /// More than any plan has: each costs memory.
+    private static let mostWaves = 100_000
+
+    package var text: String {
+        var numbers: [VehicleID: Int] = [:]
+        for (number, wave) in waves.enumerated() {
+            for vehicle in wave { numbers[vehicle] = number }
+        }
+        let rows = vehicles.map { vehicle in
+            JSONValue.array(
+                [
+                    .string(vehicle.id.text), .string(vehicle.serial.text),
+                    .string(vehicle.family.rawValue), .string(vehicle.profile),
+                    .int(numbers[vehicle.id] ?? 0),
+                ]
+                    + vehicle.labels.filter { !$0.value.isEmpty }.flatMap {
+                        [.string($0.name), .string($0.value)]
+                    }
+            )
+        }
+        return JSONValue.object([
+            "form": .string(Self.form),
+            "gates": .array(gates.map { .string($0) }),
+            "soak-ms": .integer(soak.nanoseconds / 1_000_000),
+            "zone": zone.map { .string($0) },
+            "manifest": manifest.map { .string($0) },
+            "quarantine-after": quarantineAfter.map { .int($0) },
+            "vehicles": .array(rows),
+        ]).text
+    }
+
+    /// A digest of the text.
+    package static func mark(of text: String) -> String {
+        SHA256.digest(of: Array(text.utf8)).description
+    }
+
+    /// Nil for text that this program does not understand.
+    package init?(text: String) {
+        guard let document = try? JSONValue(json: text), document["form"]?.string == Self.form,
+            let rows = document["vehicles"]?.array
+        else { return nil }
+        var vehicles: [PlannedVehicle] = []
+        var numbers: [Int] = []
+        let place = Place(file: "", line: 0, column: 0)
+        for row in rows {
+            guard let row = row.array, row.count >= 5,
+                let id = row[0].string.flatMap({ VehicleID($0) }),
+                let serial = row[1].string.flatMap({ Serial($0) }),
+                let family = row[2].string.map({ Family(rawValue: $0) }),
+                let profile = row[3].string,
+                let wave = row[4].integer, (0..<Int64(Self.mostWaves)).contains(wave)
+            else { return nil }
+            let words = row.dropFirst(5).compactMap(\.string)
+            let labels = stride(from: 0, to: words.count - words.count % 2, by: 2).map {
+                Label(words[$0], words[$0 + 1])
+            }
+            vehicles.append(
+                PlannedVehicle(
+                    id: id,
+                    serial: serial,
+                    family: family,
+                    profile: profile,
+                    secret: nil,
+                    labels: labels,
+                    steps: [],
+                    place: place
+                )
+            )
+            numbers.append(Int(wave))
+        }
+        self.vehicles = vehicles
+        gates = (document["gates"]?.array ?? []).compactMap(\.string)
+        soak = .milliseconds(max(0, document["soak-ms"]?.integer ?? 0))
+        zone = document["zone"]?.string
+        manifest = document["manifest"]?.string
+        quarantineAfter = document["quarantine-after"]?.integer.flatMap { Int(exactly: $0) }
+        cut = .numbers(numbers)
+    }
+}

@@ -1,0 +1,377 @@
+import Domain
+import Journal
+import Manifest
+package import Postgres
+import Reports
+
+extension RolloutSnapshot {
+    /// The snapshot of a rollout in a fleet's tables, with the same values as from a journal.
+    ///
+    /// Times are by the server's clock.
+    init(
+        _ view: FleetView,
+        in ground: FleetGround,
+        plan: PlanView?,
+        sayings: [FleetSaying] = []
+    ) {
+        let known = view.rollout
+        let vehicles = view.vehicles(in: plan)
+        var executions: [ExecutionRecord] = []
+        var settled: [ExecutionRecord] = []
+        var shared = SharedStanding()
+        shared.workers = SharedStanding.workers(of: view, in: ground)
+        shared.closed = ground.history.reason
+        shared.gate = SharedStanding.Gate(
+            attempted: known.attempted,
+            failed: known.failed,
+            underWay: view.underWay,
+            most: known.most
+        )
+        shared.waves = view.waves
+        for vehicle in vehicles {
+            if let holder = vehicle.worker(of: known.name) {
+                shared.holders[vehicle.vehicle] = SharedStanding.Holder(
+                    gateway: holder.gateway,
+                    since: holder.since
+                )
+            }
+        }
+        let waiting = FleetWaits(view, ground, shared)
+        for (index, vehicle) in vehicles.enumerated() {
+            let record = ExecutionRecord(
+                vehicle,
+                number: index + 1,
+                in: known,
+                asking: view.lastRun.number
+            )
+            settled.append(record)
+            var now = record
+            if vehicle.state != .ended { now.end = nil }
+            executions.append(now)
+            shared.waits[vehicle.vehicle] = waiting.reason(vehicle)
+        }
+        self.init(
+            of: view.lastRun,
+            RolloutRecord(known, run: view.lastRun.number, isWaveOver: view.isWaveOver),
+            executions,
+            settled: settled,
+            shared: shared
+        )
+        inhibits = ground.inhibits.map { Inhibit($0, at: ground.time) }
+        failures = ground.failures.map { FailureCount($0) }
+        debts = ground.debts.map { Debt($0) }
+        doubts = ground.doubts.map { IntentRecord($0) }
+        owed = ground.owed.map { OwedStep($0) }
+        self.sayings = sayings.reversed().map { Saying($0) }
+    }
+}
+
+extension FleetView {
+    /// The vehicles in the order of the plan; those that are not in it come last.
+    fileprivate func vehicles(in plan: PlanView?) -> [FleetVehicle] {
+        guard let plan else { return vehicles }
+        var places: [VehicleID: Int] = [:]
+        for (place, vehicle) in plan.vehicles.enumerated() { places[vehicle.id] = place }
+        return vehicles.enumerated().sorted { left, right in
+            (places[left.element.vehicle] ?? .max, left.offset)
+                < (places[right.element.vehicle] ?? .max, right.offset)
+        }.map(\.element)
+    }
+
+    fileprivate var waves: [[VehicleID]] {
+        var waves = [[VehicleID]](repeating: [], count: max(0, min(rollout.waves, 100_000)))
+        for vehicle in vehicles where waves.indices.contains(vehicle.wave) {
+            waves[vehicle.wave].append(vehicle.vehicle)
+        }
+        return waves
+    }
+
+    /// Whether all vehicles of the current wave have ended, also those that were taken up again.
+    fileprivate var isWaveOver: Bool {
+        vehicles.allSatisfy { $0.wave != rollout.wave || $0.state == .ended }
+    }
+
+    /// The run of the rollout that began last, by the server's clock.
+    fileprivate var lastRun: RunRecord {
+        let digest = SHA256Digest(shown: rollout.plan)
+        guard let run = runs.last else {
+            return RunRecord(
+                RunName(0, of: ""),
+                of: rollout.name,
+                plan: digest,
+                started: rollout.begun
+            )
+        }
+        return RunRecord(run, isServerTime: true)
+    }
+}
+
+extension FleetVehicle {
+    /// The gateway that works on it now, for this rollout.
+    fileprivate func worker(of rollout: String) -> Holder? {
+        guard let holder, holder.left > .zero, holder.rollout == rollout,
+            holder.vehicle == vehicle.text
+        else { return nil }
+        return holder
+    }
+}
+
+// MARK: Records
+
+extension SHA256Digest {
+    /// A digest that is only shown; zeros for text that is no digest.
+    fileprivate init(shown text: String) {
+        let zeros = [UInt8](repeating: 0, count: 32)
+        guard let digest = SHA256Digest(text) ?? SHA256Digest(bytes: zeros) else {
+            preconditionFailure("a digest has 32 bytes")
+        }
+        self = digest
+    }
+}
+
+extension RunRecord {
+    /// Times are by the gateway's clock, or by the server's.
+    init(_ run: FleetRun, isServerTime: Bool = false) {
+        self.init(
+            RunName(run.number, of: run.gateway),
+            of: run.rollout,
+            plan: SHA256Digest(shown: run.plan),
+            started: isServerTime ? run.noted ?? run.began : run.began,
+            seed: run.seed.flatMap { UInt64($0) },
+            isOrder: run.isOrder,
+            end: run.end.map { end in
+                End(
+                    at: isServerTime ? run.closed ?? end.time : end.time,
+                    exitCode: end.exitCode,
+                    reason: end.reason
+                )
+            }
+        )
+    }
+}
+
+extension RolloutRecord {
+    fileprivate init(_ rollout: FleetRollout, run: Int, isWaveOver: Bool) {
+        self.init(
+            name: rollout.name,
+            plan: SHA256Digest(shown: rollout.plan),
+            run: run,
+            at: rollout.updated,
+            hold: rollout.hold.map { Hold($0, of: rollout.name) }
+        )
+        state = rollout.isFinished ? .finished : .running
+        wave = rollout.wave
+        waveEnded = isWaveOver ? rollout.waveEnded : nil
+    }
+}
+
+extension ExecutionRecord {
+    /// Has the last verdict, even while the vehicle is worked on once more.
+    fileprivate init(
+        _ vehicle: FleetVehicle,
+        number: Int,
+        in rollout: FleetRollout,
+        asking run: Int
+    ) {
+        // A verdict that no single gateway gave belongs to no run.
+        let whose = vehicle.end.flatMap { $0.gateway.isEmpty ? nil : $0.gateway }
+        self.init(
+            number: number,
+            rollout: rollout.name,
+            vehicle: vehicle.vehicle,
+            serial: vehicle.serial,
+            run: whose == nil ? run : vehicle.run ?? 0,
+            started: rollout.begun
+        )
+        gateway = whose
+        linked = vehicle.isBegun
+        updated = vehicle.ended ?? vehicle.since ?? rollout.updated
+        versionAfter = vehicle.end?.version
+        if let holder = vehicle.worker(of: rollout.name) {
+            state = holder.doing.flatMap { ExecutionState(rawValue: $0) } ?? .seeking
+            acknowledged = holder.acknowledged.flatMap { ByteCount(bytes: $0) }
+            totalBytes = holder.total.flatMap { ByteCount(bytes: $0) }
+            updated = holder.since ?? updated
+        } else if vehicle.state == .ended {
+            state = .ended
+        }
+        if let found = vehicle.end {
+            end = End(
+                found.outcome,
+                failure: found.failure,
+                message: found.sentence,
+                at: vehicle.ended ?? vehicle.since ?? rollout.updated
+            )
+        }
+    }
+}
+
+extension FailureCount {
+    init(_ failure: FleetFailure) {
+        self.init(
+            failure.vehicle,
+            release: SHA256Digest(shown: failure.release),
+            count: failure.count,
+            message: failure.message,
+            last: failure.last
+        )
+    }
+}
+
+extension Debt {
+    init(_ debt: FleetDebt) {
+        self.init(
+            serial: debt.serial,
+            vehicle: debt.vehicle,
+            rollout: debt.rollout,
+            execution: 0,
+            run: debt.run ?? 0,
+            begun: debt.begun,
+            image: SHA256Digest(shown: debt.facts.image),
+            name: debt.facts.name,
+            version: debt.facts.version.flatMap { FirmwareVersion($0) },
+            target: debt.facts.target,
+            total: debt.facts.total,
+            stage: ""
+        )
+        gateway = debt.gateway
+        seenGateway = debt.seenGateway ?? debt.gateway
+        seenRun = debt.seenRun ?? (debt.seenGateway == nil ? debt.run ?? 0 : 0)
+        acknowledged = debt.acknowledged
+        inBootloader = debt.isInBootloader
+    }
+}
+
+extension IntentRecord {
+    init(_ doubt: FleetDoubt) {
+        self.init(
+            Intent(
+                execution: 0,
+                run: doubt.run ?? 0,
+                rollout: doubt.rollout,
+                vehicle: doubt.vehicle,
+                step: StepKey(SHA256Digest(doubt.digest), ordinal: doubt.ordinal),
+                place: 0,
+                effect: .once,
+                description: doubt.action,
+                begun: doubt.begun
+            ),
+            of: doubt.gateway
+        )
+    }
+}
+
+extension OwedStep {
+    init(_ owed: FleetOwed) {
+        self.init(
+            StepKey(SHA256Digest(owed.step.digest), ordinal: owed.step.ordinal),
+            owed.step.action,
+            of: owed.rollout,
+            to: owed.vehicle,
+            since: RunName(owed.run ?? 0, of: owed.gateway)
+        )
+    }
+}
+
+extension Saying {
+    init(_ said: FleetSaying) {
+        self.init(
+            said.verb,
+            rollout: said.rollout,
+            vehicles: said.vehicles,
+            reason: said.reason,
+            author: said.author,
+            at: said.at
+        )
+        run = said.run?.number ?? 0
+        gateway = said.run?.gateway
+    }
+}
+
+// MARK: Gateways
+
+extension SharedStanding {
+    /// The gateways that have taken part in the rollout's present beginning.
+    fileprivate static func workers(of view: FleetView, in ground: FleetGround) -> [Worker] {
+        var workers = view.runs.map { run in
+            Worker(run, ground.gateways.first { $0.instance == run.instance })
+        }
+        // Older programs report no runs, but they are at work too.
+        let known = Set(view.runs.map(\.instance))
+        let names = Set(view.runs.map(\.gateway))
+        for gateway in ground.gateways
+        where gateway.rollout == view.rollout.name && gateway.beginning == view.rollout.beginning {
+            guard !gateway.isGone, !known.contains(gateway.instance),
+                !names.contains(gateway.name)
+            else { continue }
+            workers.append(Worker(gateway))
+        }
+        return workers
+    }
+}
+
+extension SharedStanding.Worker {
+    fileprivate init(_ run: FleetRun, _ gateway: FleetGateway?) {
+        let state: State =
+            if run.end != nil {
+                run.end?.exitCode == nil ? .cutOff : .ended
+            } else {
+                gateway.map { State($0) } ?? .cutOff
+            }
+        self.init(
+            gateway: run.gateway,
+            run: RunName(run.number, of: run.gateway),
+            state: state,
+            since: run.noted ?? run.began,
+            silence: gateway?.silence ?? .zero,
+            modules: gateway?.modules ?? 0,
+            links: gateway?.figures?.links,
+            unreported: gateway?.figures?.untold ?? 0,
+            exitCode: run.end?.exitCode,
+            reason: run.end?.reason ?? ""
+        )
+    }
+
+    fileprivate init(_ gateway: FleetGateway) {
+        self.init(
+            gateway: gateway.name,
+            run: nil,
+            state: State(gateway),
+            since: gateway.since,
+            silence: gateway.silence,
+            modules: gateway.modules,
+            links: gateway.figures?.links,
+            unreported: gateway.figures?.untold ?? 0,
+            exitCode: nil,
+            reason: ""
+        )
+    }
+}
+
+extension SharedStanding.Worker.State {
+    /// The one rule for the state of a gateway.
+    package init(_ gateway: FleetGateway) {
+        self =
+            if gateway.isGone {
+                .ended
+            } else if gateway.silence >= LeaseTerms.standard.length {
+                .silent
+            } else { gateway.isDraining ? .draining : .working }
+    }
+}
+
+extension EpochGuard {
+    /// Why no rights are granted, for people; nil when they are.
+    package var reason: String? {
+        switch self {
+        case .open: nil
+        case .waits(let left):
+            "another server took over, or a backup was confirmed; for another \(left.brief)"
+        case .awaits(let names):
+            "not before \(names) has reported what it did; begin a run there, or say 'yardmaster gateway forget "
+                + "NAME' when that machine is gone for good"
+        case .movedOn: "another server took over just now"
+        case .restored(let words): "\(words); see 'yardmaster fleet accept-restore'"
+        }
+    }
+}

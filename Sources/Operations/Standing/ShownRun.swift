@@ -1,0 +1,103 @@
+import Domain
+package import Journal
+import Postgres
+package import Reports
+
+/// A run with its events, as `history show` prints it.
+package struct ShownRun: Sendable {
+    package let run: RunRecord
+    /// All events; for a run of another gateway only how it left its vehicles.
+    package let records: [EventRecord]
+    package var source: StandingSource?
+    /// Where the other events are; nil when these are all.
+    package let remark: String?
+    /// The state of a run that has no end; nil when it is not known.
+    package let open: String?
+
+    package init(_ run: RunRecord, _ records: [EventRecord]) {
+        self.run = run
+        self.records = records
+        remark = nil
+        open = nil
+    }
+
+    /// A run from a fleet: the verdicts that it gave, and the present state of the rollout's other vehicles.
+    init(_ look: FleetRunLook) {
+        run = RunRecord(look.run)
+        open = look.run.end == nil ? look.run.words : nil
+        var events: [Event] = []
+        func note(_ body: Event.Body, _ time: WallTime) {
+            events.append(Event(number: events.count + 1, time: time, body: body))
+        }
+        let ended = Set(look.verdicts.map(\.vehicle))
+        let snapshot = look.rollout.map {
+            RolloutSnapshot($0.view, in: $0.ground, plan: nil, sayings: [])
+        }
+        let others = (snapshot?.executions ?? []).filter { !ended.contains($0.vehicle) }
+        var start = RunStart(
+            rollout: run.rollout,
+            plan: run.plan,
+            vehicles: ended.count + others.count,
+            adapters: [],
+            run: run.number,
+            seed: run.seed
+        )
+        start.gateway = run.gateway
+        note(.runStarted(start), run.started)
+        for verdict in look.verdicts {
+            note(.vehicleEnded(verdict.vehicle, Verdict(verdict)), verdict.at)
+        }
+        for (record, standing) in zip(others, snapshot?.standings(of: others) ?? []) {
+            note(.vehicleStands(record.vehicle, standing), look.rollout?.ground.time ?? run.started)
+        }
+        if let end = RunEnd(look.run) { note(.runEnded(end), run.end?.time ?? run.started) }
+        var line = EventLine()
+        records = events.map { event in
+            EventRecord(
+                run: look.run.number,
+                number: event.number,
+                time: event.time,
+                kind: event.body.kind,
+                vehicle: event.body.vehicle,
+                json: String(line.line(event).dropLast())
+            )
+        }
+        let name = look.run.gateway.visible
+        remark =
+            "all events are in the journal of \(name): 'yardmaster history show "
+            + "\(look.run.number)' there"
+            + (look.rollout == nil
+                ? "; the rollout was begun again since, so only vehicles that this run ended are listed"
+                : "; vehicles that this run did not end are shown as they stand now")
+    }
+}
+
+extension Verdict {
+    init(_ record: FleetVerdictRecord) {
+        self.init(
+            outcome: record.outcome,
+            failure: record.failure,
+            message: record.sentence,
+            versionAfter: record.version,
+            attempts: 0,
+            bytesSent: .zero,
+            took: .zero
+        )
+    }
+}
+
+extension RunEnd {
+    /// The end that the run reported; nil for a run that was cut off or is active.
+    init?(_ run: FleetRun) {
+        guard let end = run.end, let code = end.exitCode else { return nil }
+        let counts = end.counts.flatMap { VehicleCounts(text: $0) } ?? VehicleCounts()
+        self.init(
+            rollout: run.rollout,
+            counts: counts.outcomes,
+            unfinished: counts.unfinished,
+            exitCode: code,
+            reason: end.reason,
+            took: run.began.duration(to: end.time)
+        )
+    }
+}

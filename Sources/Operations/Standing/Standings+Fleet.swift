@@ -1,0 +1,199 @@
+import Domain
+import Journal
+import Postgres
+import Reports
+import Rollout
+
+// The values of `status`, `show`, `morning` and `history`, made from a fleet's answers.
+
+extension RolloutStatus.Brief {
+    /// Counts with the same rule as for single vehicles: one of each group stands for all of it.
+    init(_ brief: FleetBrief, _ lastRuns: [String: FleetRun]) {
+        let rollout = brief.rollout
+        let view = FleetView(rollout, runs: [lastRuns[rollout.name]].compactMap(\.self))
+        let snapshot = RolloutSnapshot(view, in: FleetGround.empty, plan: nil)
+        guard let run = snapshot.run else { preconditionFailure("a fleet's rollout has a run") }
+        var counts = VehicleCounts()
+        for group in brief.groups {
+            counts.add(group.outcome(of: rollout), times: group.count)
+        }
+        self.init(
+            run: run,
+            state: snapshot.rollout?.word ?? RolloutRecord.State.running.rawValue,
+            counts: counts
+        )
+    }
+}
+
+extension FleetBrief.Group {
+    /// The outcome that each of its vehicles is counted under; nil for unfinished.
+    fileprivate func outcome(of rollout: FleetRollout) -> Outcome? {
+        guard let serial = Serial("0"), let vehicle = VehicleID("0"),
+            let image = SHA256Digest(bytes: [UInt8](repeating: 0, count: 32))
+        else { preconditionFailure("these are an id, a serial and a digest") }
+        var record = ExecutionRecord(
+            rollout: rollout.name,
+            vehicle: vehicle,
+            serial: serial,
+            run: 0,
+            started: rollout.begun
+        )
+        record.linked = isBegun
+        record.end = outcome.map {
+            ExecutionRecord.End($0, failure: failure, message: "", at: rollout.updated)
+        }
+        let debt = Debt(
+            serial: serial,
+            vehicle: vehicle,
+            rollout: rollout.name,
+            execution: 0,
+            run: 0,
+            begun: rollout.begun,
+            image: image,
+            name: "",
+            version: nil,
+            target: "",
+            total: 0,
+            stage: ""
+        )
+        let doubt = IntentRecord(
+            Intent(
+                of: record,
+                step: StepKey(nil),
+                place: 0,
+                effect: .once,
+                description: "",
+                begun: rollout.begun
+            ),
+            of: ""
+        )
+        let owed = OwedStep(StepKey(nil), "", of: rollout.name, to: vehicle, since: RunName(0))
+        return OpenAccounts(
+            debts: hasDebt ? [debt] : [],
+            doubts: isDoubtful ? [doubt] : [],
+            owed: owes ? [owed] : []
+        ).standing(of: record, asking: 0).verdict?.outcome
+    }
+}
+
+extension VehicleView {
+    /// What a fleet has, with what only this machine's journal has.
+    init(
+        _ vehicle: VehicleID,
+        _ snapshots: [RolloutSnapshot],
+        _ look: FleetVehicleLook,
+        beside mine: VehicleView?,
+        _ own: [RolloutSnapshot]
+    ) {
+        let endings = look.verdicts.map { Ending($0.vehicle, $0.outcome, at: $0.at) }
+        // The fleet has the same verdicts; only those from before its first are added.
+        let first = endings.first?.time
+        let earlier = (mine?.endings ?? []).filter { ending in
+            first.map { ending.time < $0 } ?? true
+        }
+        let ground = look.ground
+        let whole = snapshots.first
+        let debts = whole?.debts ?? ground.debts.map { Debt($0) }
+        let doubts = whole?.openDoubts ?? ground.doubts.map { IntentRecord($0) }
+        let owed = whole?.owed ?? ground.owed.map { OwedStep($0) }
+        let inhibits = whole?.inhibits ?? ground.inhibits.map { Inhibit($0, at: ground.time) }
+        self.init(
+            vehicle: vehicle,
+            snapshots: snapshots + own,
+            endings: earlier + endings,
+            lastSeen: [look.seen, mine?.lastSeen].compactMap { $0 }.max(),
+            signal: mine?.signal,
+            debts: debts.filter { $0.vehicle == vehicle },
+            doubts: doubts.filter { $0.intent.vehicle == vehicle },
+            owed: owed.filter { $0.vehicle == vehicle },
+            inhibits: inhibits.filter { $0.vehicle == nil || $0.vehicle == vehicle },
+            failures: ground.failures.filter { $0.vehicle == vehicle }.map { FailureCount($0) },
+            inventory: mine?.inventory
+        )
+    }
+}
+
+extension MorningMaker.Ground {
+    /// What a fleet has, with what only this machine's journal has.
+    init(
+        _ look: FleetMorningLook,
+        _ snapshots: [RolloutSnapshot],
+        beside mine: MorningMaker.Ground?,
+        _ own: [RolloutSnapshot]
+    ) {
+        let endings = look.verdicts.map { Ending($0.vehicle, $0.outcome, at: $0.at) }
+        let known = Set(endings.map(\.vehicle))
+        self.init(
+            snapshots: snapshots + own,
+            sightings: look.sightings.map { Sighting($0.vehicle, at: $0.at) }
+                + (mine?.sightings ?? []),
+            signals: mine?.signals ?? [],
+            endings: endings + (mine?.endings ?? []).filter { !known.contains($0.vehicle) }
+        )
+    }
+}
+
+extension RunList.Row {
+    /// A run as the fleet has it, with the state of a run that has no end.
+    init(_ run: FleetRun) {
+        let told = RunEnd(run)
+        guard run.end == nil else {
+            self.init(RunRecord(run), end: told)
+            return
+        }
+        self.init(RunRecord(run), end: told, open: run.words)
+    }
+}
+
+extension FleetRun {
+    /// The state of a run that has no end, for people.
+    var words: String {
+        switch silence {
+        case let silence? where silence < LeaseTerms.standard.length: "at work now"
+        case let silence?: "silent for \(silence.brief)"
+        case nil: "its end is not reported yet"
+        }
+    }
+}
+
+extension RunList {
+    /// The runs of this machine that are not in a fleet's database.
+    static func ownRows(
+        of rollout: String?,
+        count: Int,
+        in view: JournalView
+    ) throws(JournalError) -> [Row] {
+        var rows: [Row] = []
+        for run in try view.runs(rollout: rollout, limit: count) {
+            guard try view.fleet(ofRun: run.number)?.isTold != true else { continue }
+            rows.append(Row(run, lastEvent: try view.lastEvent(run: run.number)))
+        }
+        return rows
+    }
+
+    /// Merges two lists by time; each keeps its own order, which does not depend on clocks.
+    static func merged(_ fleet: [Row], _ own: [Row], _ count: Int) -> [Row] {
+        var (left, right) = (fleet[...], own[...])
+        var rows: [Row] = []
+        while rows.count < count {
+            switch (left.first, right.first) {
+            case (let one?, let other?):
+                if other.run.started > one.run.started {
+                    rows.append(other)
+                    right.removeFirst()
+                } else {
+                    rows.append(one)
+                    left.removeFirst()
+                }
+            case (let one?, nil):
+                rows.append(one)
+                left.removeFirst()
+            case (nil, let other?):
+                rows.append(other)
+                right.removeFirst()
+            case (nil, nil): return rows
+            }
+        }
+        return rows
+    }
+}

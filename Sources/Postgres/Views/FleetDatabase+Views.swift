@@ -1,0 +1,538 @@
+package import Domain
+
+// Reads for `status`, `history` and the like: they change nothing, and nothing waits for them.
+
+extension FleetDatabase {
+    /// Runs `body` so that everything it reads is of one moment.
+    package func atOneMoment<R: Sendable>(
+        _ body: @Sendable (isolated FleetDatabase) throws(FleetError) -> R
+    ) throws(FleetError) -> R {
+        let operation = "look at one moment"
+        try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", operation)
+        do throws(FleetError) {
+            let result = try body(self)
+            try run("COMMIT", operation)
+            return result
+        } catch {
+            close()
+            throw error
+        }
+    }
+
+    /// Steps in doubt; a step that a gateway is carrying out now is not in doubt yet.
+    private static let doubts = """
+        SELECT s.* FROM yardmaster.step s
+        WHERE (s.outcome IS NULL OR s.outcome = 'in-doubt') AND NOT (s.outcome IS NULL
+          AND EXISTS (SELECT FROM yardmaster.module m WHERE m.serial = s.serial
+            AND m.holder = s.instance AND m.epoch = s.epoch AND m.expires > yardmaster.clock()))
+        """
+
+    /// What applies to all rollouts.
+    package func ground() throws(FleetError) -> FleetGround {
+        let now = try rows(
+            FleetStatement(
+                "read the clock",
+                "SELECT (extract(epoch FROM yardmaster.clock()) * 1000)::bigint"
+            )
+        ).first?.integer(0)
+        var ground = FleetGround(
+            time: WallTime(milliseconds: now ?? 0),
+            history: EpochGuard(try history(), known: nil)
+        )
+        ground.gateways = try gateways()
+        ground.debts = try debts()
+        ground.doubts = try doubtsOfAll()
+        ground.owed = try owedByAll()
+        ground.inhibits = try inhibits()
+        ground.failures = try failures()
+        return ground
+    }
+
+    private func debts() throws(FleetError) -> [FleetDebt] {
+        try rows(
+            FleetStatement(
+                "read the debts",
+                """
+                SELECT serial, vehicle, rollout, gateway, run,
+                  (extract(epoch FROM begun) * 1000)::bigint, image, name, version, target, total,
+                  acknowledged, in_bootloader, seen_gateway, seen_run
+                FROM yardmaster.debt ORDER BY vehicle, serial
+                """
+            )
+        ).compactMap { row in
+            guard let serial = row.text(0).flatMap({ Serial($0) }),
+                let vehicle = row.text(1).flatMap({ VehicleID($0) }), let rollout = row.text(2),
+                let gateway = row.text(3), let image = row.text(6)
+            else { return nil }
+            return FleetDebt(
+                serial: serial,
+                vehicle: vehicle,
+                rollout: rollout,
+                gateway: gateway,
+                run: row.integer(4).map { Int($0) },
+                begun: WallTime(milliseconds: row.integer(5) ?? 0),
+                facts: FleetAct.Debt(
+                    image: image,
+                    name: row.text(7) ?? "",
+                    version: row.text(8),
+                    target: row.text(9) ?? "",
+                    total: Int(row.integer(10) ?? 0)
+                ),
+                acknowledged: Int(row.integer(11) ?? 0),
+                isInBootloader: row.isTrue(12),
+                seenGateway: row.text(13),
+                seenRun: row.integer(14).map { Int($0) }
+            )
+        }
+    }
+
+    private func doubtsOfAll() throws(FleetError) -> [FleetDoubt] {
+        try rows(
+            FleetStatement(
+                "read the doubts",
+                """
+                SELECT d.vehicle, d.rollout, d.digest, d.ordinal, d.action, d.gateway, r.number,
+                  (extract(epoch FROM d.begun) * 1000)::bigint
+                FROM (\(Self.doubts)) d LEFT JOIN yardmaster.run r ON r.instance = d.instance
+                ORDER BY d.begun, d.vehicle, d.digest, d.ordinal
+                """
+            )
+        ).compactMap { row in
+            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let rollout = row.text(1),
+                let digest = row.text(2), let action = row.text(4), let gateway = row.text(5)
+            else { return nil }
+            return FleetDoubt(
+                vehicle: vehicle,
+                rollout: rollout,
+                digest: digest,
+                ordinal: Int(row.integer(3) ?? 0),
+                action: action,
+                gateway: gateway,
+                run: row.integer(6).map { Int($0) },
+                begun: WallTime(milliseconds: row.integer(7) ?? 0)
+            )
+        }
+    }
+
+    private func owedByAll() throws(FleetError) -> [FleetOwed] {
+        try rows(
+            FleetStatement(
+                "read what is owed",
+                """
+                SELECT vehicle, rollout, digest, ordinal, action, gateway, run FROM yardmaster.owed
+                ORDER BY vehicle, rollout, digest, ordinal
+                """
+            )
+        ).compactMap { row in
+            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let rollout = row.text(1),
+                let digest = row.text(2), let action = row.text(4), let gateway = row.text(5)
+            else { return nil }
+            return FleetOwed(
+                vehicle: vehicle,
+                rollout: rollout,
+                step: FleetAct.Owed(
+                    digest: digest,
+                    ordinal: Int(row.integer(3) ?? 0),
+                    action: action
+                ),
+                gateway: gateway,
+                run: row.integer(6).map { Int($0) }
+            )
+        }
+    }
+
+    private func failures() throws(FleetError) -> [FleetFailure] {
+        try rows(
+            FleetStatement(
+                "read the failures",
+                """
+                SELECT vehicle, release, count, message, (extract(epoch FROM last) * 1000)::bigint
+                FROM yardmaster.failure ORDER BY vehicle, release
+                """
+            )
+        ).compactMap { row in
+            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let release = row.text(1)
+            else { return nil }
+            return FleetFailure(
+                vehicle: vehicle,
+                release: release,
+                count: Int(row.integer(2) ?? 0),
+                message: row.text(3) ?? "",
+                last: WallTime(milliseconds: row.integer(4) ?? 0)
+            )
+        }
+    }
+
+    // MARK: Rollouts
+
+    /// The state of a rollout's vehicles, or of one of them.
+    package func view(
+        of rollout: FleetRollout,
+        only vehicle: VehicleID? = nil
+    ) throws(FleetError) -> FleetView {
+        var view = FleetView(rollout)
+        let found = try rows(
+            FleetStatement(
+                "read the vehicles of the rollout",
+                """
+                SELECT \(FleetVehicle.columns) FROM \(FleetVehicle.source)
+                WHERE r.name = $1 AND ($2::text IS NULL OR e.vehicle = $2)
+                ORDER BY e.wave, e.vehicle
+                """,
+                [rollout.name, vehicle?.text]
+            )
+        )
+        view.vehicles = found.compactMap { FleetVehicle($0) }
+        let gate = try rows(
+            FleetStatement(
+                "read the gate",
+                """
+                SELECT f.flying, f.flying > 0
+                  AND yardmaster.trips(r, r.failed + f.flying, r.attempted + f.flying)
+                FROM yardmaster.rollout r, LATERAL (
+                  SELECT count(*) AS flying FROM yardmaster.execution e WHERE e.rollout = r.name
+                    AND e.beginning = r.beginning AND e.state = 'claimed') f
+                WHERE r.name = $1
+                """,
+                [rollout.name]
+            )
+        ).first
+        view.underWay = Int(gate?.integer(0) ?? 0)
+        view.isFull = gate?.isTrue(1) ?? false
+        view.runs = try rows(
+            FleetStatement(
+                "read the runs of the rollout",
+                """
+                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
+                JOIN (SELECT max(id) AS id FROM yardmaster.run
+                  WHERE rollout = $1 AND beginning = $2::bigint GROUP BY gateway) l ON l.id = r.id
+                ORDER BY r.id
+                """,
+                [rollout.name, "\(rollout.beginning)"]
+            )
+        ).compactMap { FleetRun($0) }
+        return view
+    }
+
+    /// The rollouts that are no orders, the one that was worked on last first.
+    package func briefs() throws(FleetError) -> [FleetBrief] {
+        let found = try rows(
+            FleetStatement(
+                "read the rollouts",
+                """
+                WITH r AS MATERIALIZED (
+                  SELECT * FROM yardmaster.rollout WHERE name !~ '\(Self.order)'
+                  ORDER BY updated DESC LIMIT 100
+                ), doubtful AS (SELECT DISTINCT d.vehicle FROM (\(Self.doubts)) d),
+                owing AS (SELECT DISTINCT o.vehicle FROM yardmaster.owed o)
+                SELECT \(FleetRollout.columns), e.outcome, e.failure, e.isBegun, e.isDoubtful,
+                  e.hasDebt, e.owes, e.count
+                FROM r LEFT JOIN LATERAL (
+                  SELECT x.outcome, x.failure, x.epoch IS NOT NULL AS isBegun,
+                    d.vehicle IS NOT NULL AS isDoubtful, m.serial IS NOT NULL AS hasDebt,
+                    o.vehicle IS NOT NULL AS owes, count(*) AS count
+                  FROM yardmaster.execution x
+                  LEFT JOIN doubtful d ON d.vehicle = x.vehicle
+                  LEFT JOIN yardmaster.debt m ON m.serial = x.serial
+                  LEFT JOIN owing o ON o.vehicle = x.vehicle
+                  WHERE x.rollout = r.name AND x.beginning = r.beginning
+                  GROUP BY 1, 2, 3, 4, 5, 6
+                ) e ON true
+                ORDER BY r.updated DESC, r.name
+                """
+            )
+        )
+        var briefs: [FleetBrief] = []
+        for row in found {
+            guard let rollout = FleetRollout(row) else { continue }
+            if briefs.last?.rollout.name != rollout.name {
+                briefs.append(FleetBrief(rollout: rollout))
+            }
+            let first = FleetRollout.columnCount
+            guard let count = row.integer(first + 6) else { continue }
+            briefs[briefs.count - 1].groups.append(
+                FleetBrief.Group(
+                    count: Int(count),
+                    outcome: row.text(first).flatMap { Outcome(rawValue: $0) },
+                    failure: row.text(first + 1).flatMap { FailureClass(rawValue: $0) },
+                    isBegun: row.isTrue(first + 2),
+                    isDoubtful: row.isTrue(first + 3),
+                    hasDebt: row.isTrue(first + 4),
+                    owes: row.isTrue(first + 5)
+                )
+            )
+        }
+        return briefs
+    }
+
+    /// The rollouts that have the vehicle in their present beginning, the one that was worked on last first.
+    package func rollouts(with vehicle: VehicleID) throws(FleetError) -> [FleetRollout] {
+        try rows(
+            FleetStatement(
+                "look for the vehicle",
+                """
+                SELECT \(FleetRollout.columns) FROM yardmaster.rollout r
+                WHERE EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+                  AND e.beginning = r.beginning AND e.vehicle = $1)
+                ORDER BY r.updated DESC, r.name
+                """,
+                [vehicle.text]
+            )
+        ).compactMap { FleetRollout($0) }
+    }
+
+    /// All rollouts, orders too.
+    package func rolloutNames() throws(FleetError) -> Set<String> {
+        Set(
+            try rows(
+                FleetStatement("read the rollouts' names", "SELECT name FROM yardmaster.rollout")
+            ).compactMap { $0.text(0) }
+        )
+    }
+
+    /// The rollouts that were at work since then, or that are named, the one that was worked on last first.
+    package func rollouts(
+        since: WallTime,
+        or names: [String]
+    ) throws(FleetError) -> [FleetRollout] {
+        try rows(
+            FleetStatement(
+                "read the rollouts of the night",
+                """
+                SELECT \(FleetRollout.columns) FROM yardmaster.rollout n
+                WHERE n.name = ANY ($2::text[])
+                  OR n.updated >= to_timestamp($1::double precision / 1000)
+                  OR EXISTS (SELECT FROM yardmaster.run r WHERE r.rollout = n.name
+                    AND greatest(r.noted, r.closed) >= to_timestamp($1::double precision / 1000))
+                ORDER BY n.updated DESC, n.name
+                """,
+                ["\(max(0, since.milliseconds))", Self.array(names)]
+            )
+        ).compactMap { FleetRollout($0) }
+    }
+
+    /// The last run of each rollout, by its name.
+    package func lastRuns() throws(FleetError) -> [String: FleetRun] {
+        var runs: [String: FleetRun] = [:]
+        for run in try rows(
+            FleetStatement(
+                "read the last runs",
+                """
+                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
+                WHERE r.id IN (SELECT max(id) FROM yardmaster.run GROUP BY rollout)
+                """
+            )
+        ).compactMap({ FleetRun($0) }) { runs[run.rollout] = run }
+        return runs
+    }
+
+    /// The zone of the window of the rollout that was worked on last and has one, of those of this name if any.
+    package func zone(of rollout: String?) throws(FleetError) -> String? {
+        try rows(
+            FleetStatement(
+                "look for the zone",
+                """
+                SELECT p.view::json ->> 'zone' FROM yardmaster.rollout r
+                JOIN yardmaster.plan p ON p.digest = r.plan
+                WHERE ($1::text IS NULL OR r.name = $1) AND p.view::json ->> 'zone' IS NOT NULL
+                ORDER BY r.updated DESC LIMIT 1
+                """,
+                [rollout]
+            )
+        ).first?.text(0)
+    }
+
+    /// What is shown of a plan; nil where no gateway has brought it.
+    package func planView(_ digest: String) throws(FleetError) -> String? {
+        try rows(
+            FleetStatement(
+                "read the plan",
+                "SELECT view FROM yardmaster.plan WHERE digest = $1",
+                [digest]
+            )
+        ).first?.text(0)
+    }
+
+    /// What was said since then, of a rollout or of vehicles, the newest first; nil means of all rollouts.
+    package func sayings(
+        of rollout: String?,
+        since: WallTime,
+        limit: Int
+    ) throws(FleetError) -> [FleetSaying] {
+        let found = try rows(
+            FleetStatement(
+                "read what was said",
+                """
+                SELECT s.verb, s.rollout, s.vehicle, s.reason, s.author,
+                  (extract(epoch FROM s.at) * 1000)::bigint, n.gateway, n.number
+                FROM yardmaster.said s LEFT JOIN LATERAL (
+                  SELECT r.gateway, r.number FROM yardmaster.run r WHERE r.noted <= s.at
+                  ORDER BY r.id DESC LIMIT 1) n ON true
+                WHERE ($1::text IS NULL OR s.rollout IS NULL OR s.rollout = $1)
+                  AND s.at >= to_timestamp($2::double precision / 1000)
+                ORDER BY s.number DESC LIMIT $3::bigint
+                """,
+                [rollout, "\(max(0, since.milliseconds))", "\(limit)"]
+            )
+        )
+        var sayings: [FleetSaying] = []
+        for row in found {
+            guard let verb = row.text(0), let author = row.text(4), let at = row.integer(5) else {
+                continue
+            }
+            let vehicle = row.text(2).flatMap { VehicleID($0) }
+            let said = FleetSaying(
+                // What holds a rollout was written down by what it is then.
+                verb: ["paused": "pause", "aborted": "abort"][verb] ?? verb,
+                rollout: row.text(1),
+                vehicles: vehicle.map { [$0] } ?? [],
+                reason: row.text(3) ?? "",
+                author: author,
+                at: WallTime(milliseconds: at),
+                run: row.text(6).flatMap { gateway in
+                    row.integer(7).map { (gateway: gateway, number: Int($0)) }
+                }
+            )
+            // One word about several vehicles has a row for each.
+            if let vehicle, let last = sayings.last, last.isSame(as: said) {
+                sayings[sayings.count - 1].vehicles.insert(vehicle, at: 0)
+            } else {
+                sayings.append(said)
+            }
+        }
+        return sayings
+    }
+
+    // MARK: Runs
+
+    /// The runs of all gateways, those that began last first; nil means of all rollouts.
+    package func runs(of rollout: String?, limit: Int) throws(FleetError) -> [FleetRun] {
+        try rows(
+            FleetStatement(
+                "read the runs",
+                """
+                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
+                WHERE $1::text IS NULL OR r.rollout = $1 ORDER BY r.id DESC LIMIT $2::bigint
+                """,
+                [rollout, "\(limit)"]
+            )
+        ).compactMap { FleetRun($0) }
+    }
+
+    /// The run of this number of a gateway: the last one where its state directory was made again.
+    package func run(_ number: Int, of gateway: String) throws(FleetError) -> FleetRun? {
+        try rows(
+            FleetStatement(
+                "look for run \(gateway)/\(number)",
+                """
+                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
+                WHERE r.gateway = $1 AND r.number = $2::bigint ORDER BY r.id DESC LIMIT 1
+                """,
+                [gateway, "\(number)"]
+            )
+        ).first.flatMap { FleetRun($0) }
+    }
+
+    /// The verdicts that a run gave, in their order.
+    package func verdicts(of run: FleetRun) throws(FleetError) -> [FleetVerdictRecord] {
+        try verdicts("instance = $1::uuid", [run.instance])
+    }
+
+    /// The verdicts on a vehicle, orders excepted, in their order.
+    package func verdicts(on vehicle: VehicleID) throws(FleetError) -> [FleetVerdictRecord] {
+        try verdicts("vehicle = $1 AND rollout !~ '\(Self.order)'", [vehicle.text])
+    }
+
+    /// What became of vehicles since then, orders excepted; and before it the last verdict on each, and the last one
+    /// that was as it should be.
+    package func verdicts(since: WallTime) throws(FleetError) -> [FleetVerdictRecord] {
+        let earlier = """
+            SELECT DISTINCT ON (vehicle) number FROM yardmaster.verdict
+            WHERE counts AND at < to_timestamp($1::double precision / 1000)
+              AND at > to_timestamp($1::double precision / 1000) - interval '90 days'
+              AND rollout !~ '\(Self.order)'
+            """
+        return try verdicts(
+            """
+            rollout !~ '\(Self.order)' AND (at >= to_timestamp($1::double precision / 1000)
+              OR number IN (\(earlier) ORDER BY vehicle, number DESC)
+              OR number IN (\(earlier) AND outcome IN ('succeeded', 'already-current')
+                ORDER BY vehicle, number DESC))
+            """,
+            ["\(max(0, since.milliseconds))"]
+        )
+    }
+
+    private func verdicts(
+        _ condition: String,
+        _ values: [String?]
+    ) throws(FleetError) -> [FleetVerdictRecord] {
+        try rows(
+            FleetStatement(
+                "read the verdicts",
+                """
+                SELECT vehicle, serial, rollout, gateway, run, outcome, failure, sentence, version,
+                  (extract(epoch FROM at) * 1000)::bigint
+                FROM yardmaster.verdict WHERE counts AND (\(condition)) ORDER BY number
+                """,
+                values
+            )
+        ).compactMap { row in
+            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }),
+                let serial = row.text(1).flatMap({ Serial($0) }), let rollout = row.text(2),
+                let gateway = row.text(3), let run = row.integer(4),
+                let outcome = row.text(5).flatMap({ Outcome(rawValue: $0) }),
+                let at = row.integer(9)
+            else { return nil }
+            return FleetVerdictRecord(
+                vehicle: vehicle,
+                serial: serial,
+                rollout: rollout,
+                gateway: gateway,
+                run: Int(run),
+                outcome: outcome,
+                failure: row.text(6).flatMap { FailureClass(rawValue: $0) },
+                sentence: row.text(7) ?? "",
+                version: row.text(8).flatMap { FirmwareVersion($0) },
+                at: WallTime(milliseconds: at)
+            )
+        }
+    }
+
+    /// When each vehicle answered last, or this one, as far as its verdicts and what was begun on it show it.
+    package func sightings(
+        of vehicle: VehicleID?
+    ) throws(FleetError) -> [(vehicle: VehicleID, at: WallTime)] {
+        try rows(
+            FleetStatement(
+                "read when vehicles answered",
+                """
+                SELECT vehicle, (extract(epoch FROM max(at)) * 1000)::bigint FROM (
+                  SELECT vehicle, at FROM yardmaster.verdict WHERE version IS NOT NULL
+                    OR outcome IN ('succeeded', 'already-current', 'rolled-back', 'rejected')
+                  UNION ALL SELECT vehicle, begun FROM yardmaster.debt
+                  UNION ALL SELECT vehicle, begun FROM yardmaster.step
+                ) a WHERE $1::text IS NULL OR vehicle = $1
+                GROUP BY vehicle
+                """,
+                [vehicle?.text]
+            )
+        ).compactMap { row in
+            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let at = row.integer(1)
+            else { return nil }
+            return (vehicle, WallTime(milliseconds: at))
+        }
+    }
+
+    /// What `exec` calls its rollouts.
+    private static let order = "^exec-[0-9].*Z$"
+}
+
+extension FleetSaying {
+    /// Whether the other one is a row of the same word.
+    fileprivate func isSame(as other: FleetSaying) -> Bool {
+        !vehicles.isEmpty && verb == other.verb && rollout == other.rollout
+            && reason == other.reason && author == other.author
+            && other.at.duration(to: at) < .seconds(1)
+    }
+}

@@ -1,0 +1,237 @@
+package import Domain
+
+/// One rollout as a fleet's tables have it.
+package struct FleetView: Sendable {
+    package let rollout: FleetRollout
+    /// The vehicles of the present beginning, by wave and name.
+    package var vehicles: [FleetVehicle] = []
+    /// The last run of each gateway that took part in this beginning, in the order in which they began.
+    package var runs: [FleetRun] = []
+    /// The number of vehicles under way, and whether one more could overshoot the gate.
+    package var underWay = 0
+    package var isFull = false
+
+    package init(_ rollout: FleetRollout, runs: [FleetRun] = []) {
+        self.rollout = rollout
+        self.runs = runs
+    }
+}
+
+/// A vehicle of a rollout, as a fleet's tables have it.
+package struct FleetVehicle: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let serial: Serial
+    /// From 0.
+    package let wave: Int
+    package let state: State
+    /// Since when it is in this state, by the server's clock.
+    package let since: WallTime?
+    /// Its verdict, even while it is worked on once more; nil when it has none.
+    package let end: FleetEnd?
+    /// The run that gave the verdict; nil when no gateway did.
+    package let run: Int?
+    package let ended: WallTime?
+    /// Whether a gateway has had the right to its module in this beginning.
+    package let isBegun: Bool
+    /// The gateway that has the right to its module, or had it and vanished.
+    package let holder: Holder?
+    /// Gateways at work that have listened for it for long enough.
+    package let missedBy: [String]
+    /// Why gateways have left it to the others, for people; nil when none has.
+    package let leftBy: String?
+
+    package enum State: String, Sendable { case queued, claimed, ended }
+
+    /// The holder of the right to a module.
+    package struct Holder: Sendable, Equatable {
+        package let gateway: String
+        package let rollout: String
+        package let vehicle: String
+        package let since: WallTime?
+        /// How long the right still lasts; below zero once it is over.
+        package let left: Duration
+        /// A word of `ExecutionState`, as the gateway reported last.
+        package let doing: String?
+        package let acknowledged: Int?
+        package let total: Int?
+    }
+
+    static let columns = """
+        e.vehicle, e.serial, e.wave, e.state, (extract(epoch FROM e.since) * 1000)::bigint,
+        e.outcome, e.failure, e.sentence, e.version, e.gateway,
+        v.run, (extract(epoch FROM v.at) * 1000)::bigint, e.epoch IS NOT NULL,
+        CASE WHEN m.holder IS NOT NULL THEN coalesce(h.name, m.holder::text) END, m.rollout,
+        m.vehicle, (extract(epoch FROM m.since) * 1000)::bigint,
+        (extract(epoch FROM m.expires - yardmaster.clock()) * 1000000)::bigint,
+        m.doing, m.acknowledged, m.total,
+        (SELECT string_agg(g.name, E'\\n' ORDER BY g.name) FROM yardmaster.missed x
+          JOIN yardmaster.gateway g ON g.instance = x.instance AND g.gone IS NULL
+          WHERE x.rollout = e.rollout AND x.beginning = e.beginning AND x.vehicle = e.vehicle
+            AND x.outcome IS NULL),
+        (SELECT string_agg(x.gateway || ': ' || x.sentence, '; ' ORDER BY x.gateway)
+          FROM yardmaster.missed x
+          WHERE x.rollout = e.rollout AND x.beginning = e.beginning AND x.vehicle = e.vehicle
+            AND x.outcome IS NOT NULL)
+        """
+
+    /// The tables of `columns`; `r` is the rollout.
+    static let source = """
+        yardmaster.rollout r
+        JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
+        LEFT JOIN yardmaster.module m ON m.serial = e.serial
+        LEFT JOIN yardmaster.gateway h ON h.instance = m.holder
+        LEFT JOIN LATERAL (
+          SELECT t.run, t.at, t.outcome, t.gateway FROM yardmaster.verdict t
+          WHERE t.rollout = e.rollout AND t.vehicle = e.vehicle AND t.counts AND t.at >= r.begun
+          ORDER BY t.number DESC LIMIT 1
+        ) v ON v.outcome = e.outcome AND v.gateway = e.gateway
+        """
+
+    init?(_ row: DatabaseRow) {
+        guard let vehicle = row.text(0).flatMap({ VehicleID($0) }),
+            let serial = row.text(1).flatMap({ Serial($0) }),
+            let state = row.text(3).flatMap({ State(rawValue: $0) })
+        else { return nil }
+        self.vehicle = vehicle
+        self.serial = serial
+        wave = Int(row.integer(2) ?? 0)
+        self.state = state
+        since = row.integer(4).map { WallTime(milliseconds: $0) }
+        end = FleetEnd(row, from: 5, of: vehicle)
+        run = row.integer(10).map { Int($0) }
+        ended = row.integer(11).map { WallTime(milliseconds: $0) }
+        isBegun = row.isTrue(12)
+        holder = row.text(13).map { gateway in
+            Holder(
+                gateway: gateway,
+                rollout: row.text(14) ?? "",
+                vehicle: row.text(15) ?? "",
+                since: row.integer(16).map { WallTime(milliseconds: $0) },
+                left: .microseconds(row.integer(17) ?? 0),
+                doing: row.text(18),
+                acknowledged: row.integer(19).map { Int($0) },
+                total: row.integer(20).map { Int($0) }
+            )
+        }
+        missedBy = (row.text(21) ?? "").split(separator: "\n").map(String.init)
+        leftBy = row.text(22)
+    }
+}
+
+/// What a fleet's tables have beyond single rollouts, at one moment.
+package struct FleetGround: Sendable {
+    /// The server's clock.
+    package let time: WallTime
+    /// Whether rights are granted.
+    package let history: EpochGuard
+    package var gateways: [FleetGateway] = []
+    package var debts: [FleetDebt] = []
+    package var doubts: [FleetDoubt] = []
+    package var owed: [FleetOwed] = []
+    package var inhibits: [FleetInhibit] = []
+    package var failures: [FleetFailure] = []
+
+    /// For a view of one rollout alone.
+    package static let empty = FleetGround(
+        time: WallTime(milliseconds: 0),
+        history: .open
+    )
+}
+
+/// An update that was begun on a module and is not proven.
+package struct FleetDebt: Sendable, Equatable {
+    package let serial: Serial
+    package let vehicle: VehicleID
+    package let rollout: String
+    package let gateway: String
+    /// The gateway's run; nil when an earlier program began it.
+    package let run: Int?
+    package let begun: WallTime
+    package let facts: FleetAct.Debt
+    package let acknowledged: Int
+    package let isInBootloader: Bool
+    /// The gateway that saw the module last; nil when that was not reported.
+    package let seenGateway: String?
+    package let seenRun: Int?
+}
+
+/// A command that may or may not have been carried out.
+package struct FleetDoubt: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let rollout: String
+    package let digest: String
+    package let ordinal: Int
+    package let action: String
+    package let gateway: String
+    package let run: Int?
+    package let begun: WallTime
+}
+
+/// A step of `always` that a vehicle is still owed.
+package struct FleetOwed: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let rollout: String
+    package let step: FleetAct.Owed
+    package let gateway: String
+    package let run: Int?
+}
+
+/// The number of times that a vehicle has failed on a release.
+package struct FleetFailure: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let release: String
+    package let count: Int
+    package let message: String
+    package let last: WallTime
+}
+
+/// A rollout in short: its vehicles, counted by state.
+package struct FleetBrief: Sendable, Equatable {
+    package let rollout: FleetRollout
+    package var groups: [Group] = []
+
+    /// Vehicles in the same state.
+    package struct Group: Sendable, Equatable {
+        package let count: Int
+        /// Nil for those without a verdict.
+        package let outcome: Outcome?
+        package let failure: FailureClass?
+        package let isBegun: Bool
+        package let isDoubtful: Bool
+        package let hasDebt: Bool
+        package let owes: Bool
+    }
+}
+
+/// A command of a person, as the fleet keeps it.
+package struct FleetSaying: Sendable, Equatable {
+    package let verb: String
+    package let rollout: String?
+    /// Empty for the whole rollout, or the depot.
+    package var vehicles: [VehicleID]
+    package let reason: String
+    package let author: String
+    package let at: WallTime
+    /// The last run that had begun by then; nil when none had.
+    package let run: (gateway: String, number: Int)?
+
+    package static func == (left: FleetSaying, right: FleetSaying) -> Bool {
+        left.verb == right.verb && left.rollout == right.rollout && left.vehicles == right.vehicles
+            && left.reason == right.reason && left.author == right.author && left.at == right.at
+            && left.run?.gateway == right.run?.gateway && left.run?.number == right.run?.number
+    }
+}
+
+/// A verdict that a gateway gave.
+package struct FleetVerdictRecord: Sendable, Equatable {
+    package let vehicle: VehicleID
+    package let serial: Serial
+    package let rollout: String
+    package let gateway: String
+    package let run: Int
+    package let outcome: Outcome
+    package let failure: FailureClass?
+    package let sentence: String
+    package let version: FirmwareVersion?
+    package let at: WallTime
+}
