@@ -60,6 +60,22 @@ import Wire
         #expect(quick * 4 < slow * 3, "\(quick.brief) and \(slow.brief)")
     }
 
+    @Test func `others have the adapter from the moment in which a module restarts`() throws {
+        let bench = bench(2) { $1.restartTime = .seconds(5) }
+        let night = try bench.nights(update, [DepotBench.schedule([[0, 1]])])[0]
+        #expect(night.result.counts == [.succeeded: 2])
+        let restart = bench.events.first { event in
+            guard case .stateChanged(_, .settling, _, _) = event.body else { return false }
+            return true
+        }
+        let begun = bench.events.filter { event in
+            guard case .attemptStarted = event.body else { return false }
+            return true
+        }
+        try #require(begun.count == 2)
+        #expect(begun[1].time == restart?.time)
+    }
+
     @Test func `an adapter that is pulled out leaves its vehicles to the others`() throws {
         let bench = bench(8)
         let time = bench.simulation.time

@@ -79,8 +79,8 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
     private func seek(from moment: Moment) async throws(Desk.Halt) -> UpdateSession.Action {
         let deadline = session.nextDeadline ?? time.now
         var pause = ReturnPause()
-        if moment > time.now {
-            let first = min(deadline, moment.advanced(by: pause.next()))
+        if moment > time.now || session.isRestarting {
+            let first = min(deadline, max(moment, time.now).advanced(by: pause.next()))
             try await environment.rest(until: first, session, for: "the module to come back")
         }
         while true {
@@ -271,6 +271,12 @@ extension UpdateSession {
     /// Whether a transfer is running, which ends only at a safe point of its own.
     fileprivate var isSending: Bool {
         if case .transferring = state { return true }
+        return false
+    }
+
+    /// Whether the module has just been restarted: it cannot be heard yet.
+    fileprivate var isRestarting: Bool {
+        if case .settling = state { return true }
         return false
     }
 
