@@ -181,7 +181,7 @@ let package = Package(
             path: "Tests/Nights",
             swiftSettings: common
         ),
-        tests("NightsTests", ["Nights"], resources: [.copy("Stories")]),
+        tests("NightsTests", ["Domain", "Nights"], resources: [.copy("Stories")]),
         .target(
             name: "Moments",
             dependencies: ["Domain"],

@@ -10,22 +10,29 @@ struct AdapterListener: Sendable {
     /// Work does not wait for a look around for longer than this.
     private static let longest = Duration.seconds(5)
 
-    let adapter: Int
-    let modules: RollCall
-    let shell: SchedulerShell
+    private let adapter: Int
+    private let modules: RollCall
+    private let shell: SchedulerShell
+    private let means = SignalMeans()
 
-    /// Lets through whom this adapter has not heard yet.
+    init(_ adapter: Int, _ modules: RollCall, _ shell: SchedulerShell) {
+        (self.adapter, self.modules, self.shell) = (adapter, modules, shell)
+    }
+
+    /// Vehicles that were heard, in their order.
+    var heard: [Int] { means.vehicles }
+
+    /// Accepts vehicles that this adapter has not heard yet, or not often enough.
     var filter: ScanFilter {
         ScanFilter { advertisement in
-            modules.members(in: advertisement).contains(where: isNews)
+            modules.members(in: advertisement).contains(where: isWanted)
         }
     }
 
-    private func isNews(_ vehicle: Int) -> Bool {
-        shell.with { state in
-            let facts = state.scheduler.dispatch.vehicles[vehicle]
-            guard facts.signals[adapter] == nil else { return false }
-            switch facts.phase {
+    private func isWanted(_ vehicle: Int) -> Bool {
+        guard !means.isEnough(for: vehicle) else { return false }
+        return shell.with { state in
+            switch state.scheduler.dispatch.vehicles[vehicle].phase {
             case .closed, .queued: return true
             case .holding, .resting, .asking, .ended: return false
             }
@@ -55,10 +62,37 @@ struct AdapterListener: Sendable {
                 guard error == .timedOut else { throw error }
                 continue
             }
-            for vehicle in modules.members(in: heard) where isNews(vehicle) {
-                shell.with { $0.scheduler.heard(vehicle, on: adapter, signal: heard.signal) }
-                last = time.now
+            for vehicle in modules.members(in: heard) where self.isWanted(vehicle) {
+                let known = shell.with { state in
+                    state.scheduler.dispatch.vehicles[vehicle].signals[adapter]
+                }
+                if known == nil { last = time.now }
+                let signal = means.note(vehicle, heard.signal, after: known)
+                shell.with { $0.scheduler.heard(vehicle, on: adapter, signal: signal) }
             }
+        }
+    }
+}
+
+/// How well modules are heard during one scan: the mean of a few advertisements each, because one alone varies too much.
+final class SignalMeans: Sendable {
+    private static let enough = 4
+    private let sums = Mutex<[Int: (count: Int, sum: Int)]>([:])
+
+    func isEnough(for vehicle: Int) -> Bool {
+        sums.withLock { ($0[vehicle]?.count ?? 0) >= Self.enough }
+    }
+
+    var vehicles: [Int] { sums.withLock { $0.keys.sorted() } }
+
+    /// Adds a signal in dBm, and returns the mean so far.
+    ///
+    /// The signal that was known before counts as one.
+    func note(_ vehicle: Int, _ signal: Int, after known: Int?) -> Int {
+        sums.withLock { sums in
+            let (count, sum) = sums[vehicle] ?? (known == nil ? 0 : 1, known ?? 0)
+            sums[vehicle] = (count + 1, sum + signal)
+            return (sum + signal) / (count + 1)
         }
     }
 }

@@ -10,11 +10,12 @@ package protocol Coordinator: Sendable {
     /// Asks for the right; asking again while it is held gives the same one.
     ///
     /// Under a hold only what is owed may be paid. Where it has to wait for somebody, it does so until
-    /// `stop` is requested.
+    /// `stop` is requested. `nearness` is a hint for the choice between machines.
     func claim(
         _ serial: Serial,
         for vehicle: VehicleID,
         paying: Bool,
+        nearness: Nearness?,
         at time: WallTime,
         unless stop: StopSignal
     ) async throws(JournalError) -> Claim
@@ -65,6 +66,18 @@ package protocol Coordinator: Sendable {
     /// What other machines have done since the last look, as far as it can be known now.
     func look() async throws(JournalError) -> SharedNews?
 
+    /// Reports how well this machine hears vehicles, in dBm.
+    func hears(_ signals: [VehicleID: Int]) async
+
+    /// Reports that an attempt on a vehicle failed on the radio, or that the vehicle is not heard any more; returns the
+    /// machine that tries next, nil for this one.
+    func failed(
+        on serial: Serial,
+        of vehicle: VehicleID,
+        signal: Int?,
+        isLost: Bool
+    ) async -> String?
+
     /// Leaves vehicles to the other machines: each ends once all machines have left it.
     func leave(_ left: [LeftVehicle]) async
 
@@ -89,6 +102,23 @@ package protocol Coordinator: Sendable {
 }
 
 extension Coordinator {
+    package func claim(
+        _ serial: Serial,
+        for vehicle: VehicleID,
+        paying: Bool,
+        at time: WallTime,
+        unless stop: StopSignal
+    ) async throws(JournalError) -> Claim {
+        try await claim(
+            serial,
+            for: vehicle,
+            paying: paying,
+            nearness: nil,
+            at: time,
+            unless: stop
+        )
+    }
+
     package var isShared: Bool { false }
 
     package func record(of lease: Lease) -> LeaseRecord? { nil }
@@ -105,6 +135,13 @@ extension Coordinator {
     package func follow() async throws(JournalError) {}
     package var wave: Int? { nil }
     package func look() async throws(JournalError) -> SharedNews? { nil }
+    package func hears(_ signals: [VehicleID: Int]) async {}
+    package func failed(
+        on serial: Serial,
+        of vehicle: VehicleID,
+        signal: Int?,
+        isLost: Bool
+    ) async -> String? { nil }
     package func leave(_ left: [LeftVehicle]) async {}
     package var silence: String? { nil }
     package func abort(_ vehicles: [VehicleID], _ why: String) async {}
@@ -112,6 +149,18 @@ extension Coordinator {
     package func comeBack() async {}
     package func fence(of serial: Serial) -> LeaseFence? { nil }
     package var upkeep: (@Sendable () async -> Void)? { nil }
+}
+
+/// How well this machine hears a vehicle that it asks for.
+package struct Nearness: Sendable, Equatable {
+    /// In dBm.
+    package let signal: Int
+    /// Whether this machine has other vehicles to begin that no machine is known to hear better.
+    package let hasOthers: Bool
+
+    package init(signal: Int, hasOthers: Bool) {
+        (self.signal, self.hasOthers) = (signal, hasOthers)
+    }
 }
 
 /// Something that is about to be done on a module, and what it brings with it.
@@ -160,10 +209,23 @@ package struct SharedNews: Sendable, Equatable {
     package let ended: [SharedEnd]
     /// Vehicles that were taken up again.
     package let opened: [VehicleID]
+    /// Vehicles that other machines work on now.
+    package let busy: [VehicleID]
+    /// Vehicles that other machines leave to this one.
+    package let favoured: [VehicleID]
     /// Whether somebody wants this machine to begin nothing more.
     package let mustDrain: Bool
 
-    package init(wave: Int, ended: [SharedEnd], opened: [VehicleID], mustDrain: Bool) {
+    package init(
+        wave: Int,
+        ended: [SharedEnd],
+        opened: [VehicleID],
+        busy: [VehicleID] = [],
+        favoured: [VehicleID] = [],
+        mustDrain: Bool
+    ) {
+        self.favoured = favoured
+        self.busy = busy
         self.wave = wave
         self.ended = ended
         self.opened = opened
@@ -234,8 +296,8 @@ package enum Claim: Sendable, Equatable {
     case inhibited(Inhibit)
     /// It has failed too often on what is to be done.
     case quarantined(String)
-    /// Not now: another machine has it, or its turn has not come. It is to be tried again.
-    case later(String)
+    /// Not now; it is tried again.
+    case later(Waiting)
     /// Another machine has ended it.
     case settled(SharedEnd)
     /// Nobody could say, or nobody may have it now; the text says why, for people.
@@ -248,8 +310,11 @@ package struct Lease: Sendable, Equatable {
     /// Grows with each grant: what was done under an older one does not count any more.
     package let epoch: Int
     package let vehicle: VehicleID
+    /// Attempts that have failed on the radio so far, on all machines.
+    package let failures: Int
 
-    package init(serial: Serial, epoch: Int, vehicle: VehicleID) {
+    package init(serial: Serial, epoch: Int, vehicle: VehicleID, failures: Int = 0) {
+        self.failures = failures
         self.serial = serial
         self.epoch = epoch
         self.vehicle = vehicle
@@ -272,6 +337,7 @@ package struct LocalCoordinator: Coordinator {
         _ serial: Serial,
         for vehicle: VehicleID,
         paying: Bool,
+        nearness: Nearness?,
         at time: WallTime,
         unless stop: StopSignal
     ) async throws(JournalError) -> Claim {

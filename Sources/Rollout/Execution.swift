@@ -45,7 +45,9 @@ final class Execution {
     /// What is done once nothing is owed to the module.
     private(set) var aim: Aim
     /// Why it was not begun now.
-    private(set) var waits: String?
+    private(set) var waits: Waiting?
+    /// Attempts that failed on the radio before, on any machine.
+    private var failures = 0
     /// How another machine ended it.
     private(set) var settled: SharedEnd?
     /// The verdict of this machine alone, when other machines also decide how the vehicle ends.
@@ -107,6 +109,7 @@ final class Execution {
             job.serial,
             for: vehicle,
             paying: isPaying,
+            nearness: isPaying ? nil : depot.air.nearness,
             at: time.wallTime,
             unless: depot.stop
         )
@@ -128,7 +131,7 @@ final class Execution {
             return try await leave(.deferred, .transient, "\(reason); a later run tries again")
         case .stopped(let hold):
             // A hold that is taken back at once is none that ends the run.
-            if depot.coordinator.isShared { waits = hold.reason }
+            if depot.coordinator.isShared { waits = .other(hold.reason) }
             return nil
         case .inhibited(let inhibit): return try await leave(.deferred, nil, inhibit.sentence)
         case .quarantined(let sentence): return try await leave(.failed, nil, sentence)
@@ -140,6 +143,7 @@ final class Execution {
             return nil
         case .granted(let lease):
             self.lease = lease
+            failures = lease.failures
             if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
                 // Nothing is done on a vehicle of which nobody knows what was done.
                 aim = .verdict(job.closing(inDoubt: doubt))
@@ -185,7 +189,8 @@ final class Execution {
     }
 
     private func attempts() async throws(JournalError) -> Verdict? {
-        var left: [FailureClass: Int] = [:]
+        let transient = depot.rules.retries(after: .transient)
+        var left: [FailureClass: Int] = [.transient: max(0, transient - failures)]
         while true {
             record.attempt += 1
             host.begins(at: time.now)
@@ -240,6 +245,7 @@ final class Execution {
             case .failure(let failure, let message):
                 host.works()
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
+                if try await isLeft(after: failure, message, isLast: remaining == 0) { return nil }
                 guard remaining > 0, depot.rules.retryBudget.take() else {
                     return try await conclude(outcome(of: failure), failure, message)
                 }
@@ -253,6 +259,40 @@ final class Execution {
                 }
             }
         }
+    }
+
+    /// Whether another machine tries next: it hears the module, and the radio failed here.
+    ///
+    /// The attempts of all machines are counted together.
+    private func isLeft(
+        after failure: FailureClass,
+        _ message: String,
+        isLast: Bool
+    ) async throws(JournalError) -> Bool {
+        guard case .steps = aim, !depot.stop.isRequested else { return false }
+        let isLost: Bool
+        switch failure {
+        case .transient: isLost = false
+        case .unreachable: isLost = true
+        case .rejected, .integrity, .device, .noReturn, .wrongVersion, .rolledBack, .inDoubt,
+            .internal:
+            return false
+        }
+        guard isLost || !isLast,
+            let other = await depot.coordinator.failed(
+                on: job.serial,
+                of: vehicle,
+                signal: lastSignal,
+                isLost: isLost
+            )
+        else { return false }
+        let sentence = "\(message); \(other) hears it and tries next"
+        depot.events.emit(.retrying(vehicle, failure, message: sentence, pause: .zero))
+        try await note(.queued, durably: true)
+        waits =
+            isLost
+            ? .lost(sentence, Parking.pause) : .nearer(sentence, Parking.pause)
+        return true
     }
 
     private var done: Halt {

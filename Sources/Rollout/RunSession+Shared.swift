@@ -6,8 +6,8 @@ import Synchronization
 /// What a run knows of those that other machines work on, where they share the rollout.
 final class SharedPart: Sendable {
     private struct State {
-        /// Vehicles that somebody else has, or that must wait; until when.
-        var parked: [Int: Moment] = [:]
+        /// Vehicles that somebody else has, or that must wait.
+        var parking = Parking()
         /// How others ended vehicles that this run has not ended.
         var ends: [Int: SharedEnd] = [:]
         /// Those that were listened for long enough here.
@@ -36,24 +36,37 @@ final class SharedPart: Sendable {
     func index(of vehicle: VehicleID) -> Int? { places[vehicle] }
 
     /// True when it is the first one for which that is to be said.
-    func park(_ vehicle: Int, until moment: Moment) -> Bool {
+    func park(_ vehicle: Int, _ why: Waiting, at now: Moment) -> Bool {
         state.withLock { state in
-            state.parked[vehicle] = moment
+            state.parking.park(vehicle, why, at: now)
             defer { state.isTold = true }
             return !state.isTold
         }
     }
 
-    func isParked(_ vehicle: Int) -> Bool { state.withLock { $0.parked[vehicle] != nil } }
+    func isParked(_ vehicle: Int) -> Bool { state.withLock { $0.parking.has(vehicle) } }
 
     /// Those that are to be tried again.
-    func due(at now: Moment) -> [Int] {
-        state.withLock { state in
-            let due = state.parked.filter { $0.value <= now }.keys.sorted()
-            for vehicle in due { state.parked[vehicle] = nil }
-            return due
+    func due(at now: Moment) -> [(vehicle: Int, why: Waiting)] {
+        state.withLock { $0.parking.due(at: now) }
+    }
+
+    /// Takes in what others work on, and what has ended.
+    func look(_ news: SharedNews, at now: Moment) {
+        let busy = Set(news.busy.compactMap { places[$0] })
+        let favoured = Set(news.favoured.compactMap { places[$0] })
+        state.withLock {
+            $0.parking.look(
+                busy: busy,
+                favoured: favoured,
+                hasEnds: !news.ended.isEmpty,
+                at: now
+            )
         }
     }
+
+    /// A vehicle of this run has ended.
+    func hasEnded(at now: Moment) { state.withLock { $0.parking.ended(at: now) } }
 
     func note(_ end: SharedEnd) {
         guard let index = places[end.vehicle] else { return }
@@ -63,7 +76,7 @@ final class SharedPart: Sendable {
     func forgetEnd(of vehicle: Int) {
         state.withLock {
             $0.ends[vehicle] = nil
-            $0.parked[vehicle] = nil
+            $0.parking.leave(vehicle)
             $0.missed.remove(vehicle)
             $0.left[vehicle] = nil
         }
@@ -71,7 +84,7 @@ final class SharedPart: Sendable {
 
     func leave(_ vehicle: Int, _ left: Left) {
         state.withLock {
-            $0.parked[vehicle] = nil
+            $0.parking.leave(vehicle)
             $0.left[vehicle] = left
         }
     }
@@ -98,15 +111,52 @@ final class SharedPart: Sendable {
 // Vehicles, waves and holds that other machines work on, too.
 
 extension RunSession {
-    private static let parkPause = Duration.seconds(15)
-
     /// Somebody else has it, or it must wait: it is tried again.
-    func park(_ vehicle: Int, _ why: String) {
-        let until = depot.time.now.advanced(by: Self.parkPause)
-        let isNews = shared?.park(vehicle, until: until) ?? false
+    func park(_ vehicle: Int, _ why: Waiting) async throws(JournalError) {
+        if case .nearer = why, shell.with({ $0.scheduler.dispatch.hasOthers }) {
+            // It stays in the queue, behind all others.
+            ended(vehicle, nil, nil, touched: false)
+            return try await takeUp(vehicle, after: why)
+        }
+        let isNews = shared?.park(vehicle, why, at: depot.time.now) ?? false
         ended(vehicle, nil, nil, touched: false)
         if isNews {
-            notice(.waiting, vehicle: run.jobs[vehicle].vehicle, "\(why); it is tried again")
+            let sentence = why.sentence
+            notice(.waiting, vehicle: run.jobs[vehicle].vehicle, "\(sentence); it is tried again")
+        }
+    }
+
+    private func takeUp(_ vehicle: Int, after why: Waiting) async throws(JournalError) {
+        let record = try await progress.execution(of: vehicle)
+        let debt = try await depot.journal.debt(of: run.jobs[vehicle].serial)
+        shell.with { state in
+            switch why {
+            case .lost:
+                // It is begun here again only when it is heard again.
+                state.scheduler.again(vehicle, attempts: record.attempt, isOpen: false)
+            case .nearer, .held, .full, .other:
+                if case .nearer = why { state.scheduler.isNearer(elsewhere: vehicle) }
+                state.scheduler.again(
+                    vehicle,
+                    attempts: record.attempt,
+                    isOpen: debt != nil,
+                    hasWaited: true
+                )
+            }
+        }
+        shell.advance()
+        shell.bell.ring()
+    }
+
+    /// How well this machine hears vehicles, by its best adapter.
+    func signals(_ vehicles: [Int]) -> [VehicleID: Int] {
+        shell.with { state in
+            var signals: [VehicleID: Int] = [:]
+            for vehicle in vehicles {
+                let heard = state.scheduler.dispatch.vehicles[vehicle].signals.values.max()
+                signals[run.jobs[vehicle].vehicle] = heard
+            }
+            return signals
         }
     }
 
@@ -205,6 +255,7 @@ extension RunSession {
     /// What others have done since the last look, and who is to be tried again.
     func lookAround() async throws(JournalError) {
         guard let shared else { return }
+        var favoured: [VehicleID] = []
         if let news = try await depot.coordinator.look() {
             if news.mustDrain {
                 shell.with {
@@ -213,6 +264,8 @@ extension RunSession {
                     )
                 }
             }
+            shared.look(news, at: depot.time.now)
+            favoured = news.favoured
             for end in news.ended { shared.note(end) }
             for vehicle in news.opened { try await reopen(vehicle) }
             shell.with { $0.actions += $0.scheduler.follow(news.wave) }
@@ -222,17 +275,13 @@ extension RunSession {
         }
         await reportLeft()
         if let why = depot.coordinator.silence { try await giveUpOnOthers(why) }
-        let due = shared.due(at: depot.time.now)
-        for vehicle in due {
-            let record = try await progress.execution(of: vehicle)
-            let debt = try await depot.journal.debt(of: run.jobs[vehicle].serial)
-            shell.with {
-                $0.scheduler.again(
-                    vehicle,
-                    attempts: record.attempt,
-                    isOpen: debt != nil,
-                    hasWaited: true
-                )
+        for (vehicle, why) in shared.due(at: depot.time.now) {
+            try await takeUp(vehicle, after: why)
+        }
+        if !favoured.isEmpty {
+            let favoured = favoured.compactMap { shared.index(of: $0) }
+            shell.with { state in
+                for vehicle in favoured { state.scheduler.isFavoured(vehicle) }
             }
         }
     }

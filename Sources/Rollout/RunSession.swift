@@ -270,7 +270,7 @@ struct RunSession {
                     touched: execution.record.acted
                 )
             } else if let why = execution.waits, progress.refusal == nil {
-                park(vehicle, why)
+                try await park(vehicle, why)
             } else if let verdict {
                 // While the right lasted no other machine has ended the vehicle.
                 if !stop.isFenced { shared?.forgetEnd(of: vehicle) }
@@ -343,7 +343,10 @@ struct RunSession {
         _ failure: FailureClass?,
         touched: Bool
     ) {
-        if let outcome { progress.note(vehicle, outcome) }
+        if let outcome {
+            progress.note(vehicle, outcome)
+            shared?.hasEnded(at: depot.time.now)
+        }
         shell.with { state in
             state.stops[vehicle] = nil
             // One that was put off for want of an adapter does not speak for that.
@@ -662,7 +665,7 @@ struct RunSession {
         let began = time.now
         let central = shell.with { $0.centrals[adapter] }
         let limit = began.advanced(by: depot.rules.seekTimeout)
-        let listener = AdapterListener(adapter: adapter, modules: modules, shell: shell)
+        let listener = AdapterListener(adapter, modules, shell)
         do throws(RadioError) {
             try await central.withScan(listener.filter) { (scan) throws(RadioError) in
                 try await listener.listen(to: scan, until: limit, time)
@@ -676,6 +679,7 @@ struct RunSession {
                 await time.sleep(for: .seconds(1), "the adapter to listen again")
             }
         }
+        if shared != nil { await depot.coordinator.hears(signals(listener.heard)) }
         shell.with { state in
             let listened = began.duration(to: time.now)
             state.scheduler.listened(adapter, for: listened)

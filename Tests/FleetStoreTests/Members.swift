@@ -68,6 +68,7 @@ struct Members {
         _ names: [String],
         quarantineAfter: Int? = nil,
         plan vehicles: FleetPlan? = nil,
+        wave: Int? = nil,
         _ body: (Members) async throws -> Void
     ) async throws {
         let server = try Store.server.get()
@@ -120,6 +121,7 @@ struct Members {
             }
             var part = FleetPart(beginning: beginning)
             part.quarantineAfter = quarantineAfter
+            part.wave = wave
             for vehicle in ["bus", "tram"].compactMap({ VehicleID($0) }) {
                 part.releases[vehicle] = plan
             }

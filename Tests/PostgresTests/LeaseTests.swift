@@ -304,6 +304,20 @@ struct LeaseTests {
                 var progress = FleetProgress(lease, run: 7)
                 progress.doing = "transferring"
                 try await mine.report([progress], of: north)
+                let bus = try wish().vehicle
+                try await mine.hear([(bus, -60)], of: "city", beginning: 1, as: north)
+                let next = try await mine.wear(
+                    lease,
+                    bus,
+                    of: "city",
+                    beginning: 1,
+                    signal: -60,
+                    isLost: false,
+                    as: north
+                )
+                #expect(next == nil)
+                let places = try await mine.places(in: "city", beginning: 1, for: north)
+                #expect(places.busy == [] && places.favoured == [])
                 let verdict = FleetVerdict(
                     rollout: "city",
                     vehicle: try wish().vehicle,

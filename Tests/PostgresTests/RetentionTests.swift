@@ -38,6 +38,10 @@ struct RetentionTests {
         SELECT 'pause', 'r', 'a', now() - interval '1 d' * d FROM generate_series(1, 200, 50) d;
         INSERT INTO yardmaster.missed VALUES ('city', 1, 'bus', gen_random_uuid()),
           ('city', 4, 'bus', gen_random_uuid());
+        INSERT INTO yardmaster.hearing (rollout, vehicle, gateway, beginning, at)
+        SELECT 'city', 'bus', g, b, now() - interval '1 d' * d
+        FROM (VALUES ('north', 4, 100), ('south', 3, 100), ('west', 3, 1), ('east', 1, 400))
+          AS v(g, b, d);
         INSERT INTO yardmaster.gateway (instance, name, program, heard)
         SELECT gen_random_uuid(), n, 'p', now() - interval '1 d' * d
         FROM unnest(ARRAY['north', 'south']) n, generate_series(100, 300, 100) d;
@@ -63,7 +67,7 @@ struct RetentionTests {
             let expected: [FleetPast: Int] = [
                 // Of beginnings 1 and 2, except executions with something open or in work.
                 .execution: 2 + 1 + 1, .step: 2 + 0, .missed: 1, .said: 2, .gateway: 4,
-                .verdict: 3, .rollout: 1,
+                .verdict: 3, .rollout: 1, .hearing: 2,
                 // But for the last of each gateway, those that are new, and one that a doubt is of.
                 .run: 2 * 3 + 1, .plan: 1,
             ]

@@ -59,6 +59,62 @@ import Testing
         #expect(order(dispatch) == [3, 2, 1, 5, 0, 4])
     }
 
+    @Test func `one that another machine hears better comes after all others`() {
+        var vehicles = [vehicle(-40), vehicle(-80), vehicle(-50), vehicle(-90, isOpen: true)]
+        vehicles[0].turn = .last
+        vehicles[1].precedence = .atTheEnd
+        var dispatch = dispatch(vehicles)
+        #expect(order(dispatch) == [3, 2, 1, 0])
+        // What is in mid-update is begun anyway.
+        #expect(dispatch.nearness(of: 3) == nil)
+        #expect(dispatch.nearness(of: 0) == Nearness(signal: -40, hasOthers: true))
+        for taken in [3, 2, 1] {
+            #expect(
+                dispatch.grants(at: at(0), mostUnderWay: 9) == [.begin(vehicle: taken, adapter: 0)]
+            )
+            dispatch.ended(taken, at: at(1))
+        }
+        #expect(!dispatch.hasOthers)
+        #expect(
+            dispatch.grants(at: at(2), mostUnderWay: 9) == [.begin(vehicle: 0, adapter: 0)]
+        )
+        dispatch.ended(0, at: at(3))
+        #expect(dispatch.queued == 0 && !dispatch.hasOthers)
+        // Taken up again after a wait it stays where it is; taken again as new it is heard first.
+        dispatch.isNearer(elsewhere: 0)
+        dispatch.again(0, attempts: 0, isOpen: false, hasWaited: true)
+        #expect(dispatch.queued == 1 && !dispatch.hasOthers)
+        dispatch.ended(0, at: at(4))
+        dispatch.again(0, attempts: 0, isOpen: false)
+        #expect(dispatch.vehicles[0].turn == .usual && dispatch.unheard == 1)
+        dispatch.heard(0, on: 0, signal: -44)
+        #expect(dispatch.hasOthers)
+    }
+
+    @Test func `one that other machines leave to this one is begun next`() {
+        var vehicles = [vehicle(-40), vehicle(-50), vehicle(-60), vehicle(nil)]
+        vehicles[1].turn = .last
+        var dispatch = dispatch(vehicles)
+        dispatch.isFavoured(2)
+        dispatch.isFavoured(2)
+        dispatch.isFavoured(1)
+        // One that is not heard is not begun for that.
+        dispatch.isFavoured(3)
+        #expect(dispatch.unheard == 1)
+        #expect(order(dispatch) == [1, 2, 0])
+        // Work on it ends the precedence.
+        #expect(dispatch.grants(at: at(0), mostUnderWay: 9) == [.begin(vehicle: 1, adapter: 0)])
+        #expect(dispatch.vehicles[1].turn == .usual && dispatch.hasOthers)
+    }
+
+    @Test func `a signal that is heard again takes the place of what was known`() {
+        var dispatch = dispatch([vehicle(nil), vehicle(-60)])
+        dispatch.heard(0, on: 0, signal: -50)
+        dispatch.heard(0, on: 0, signal: -56)
+        #expect(dispatch.nearness(of: 0)?.signal == -56)
+        #expect(order(dispatch) == [0, 1])
+    }
+
     @Test func `one left in mid-update is begun even when nobody hears it`() {
         #expect(
             order(dispatch([vehicle(-50), vehicle(nil, isOpen: true), vehicle(nil)])) == [1, 0]

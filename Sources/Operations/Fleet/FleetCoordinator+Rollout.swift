@@ -44,12 +44,16 @@ extension FleetCoordinator {
         // Another history counts its changes from elsewhere.
         let history = try await journal.fleetHistory()
         let changes = state.withLock { state in
-            if state.history != history { (state.history, state.changes) = (history, 0) }
+            if state.history != history {
+                (state.history, state.changes) = (history, 0)
+                hearing.reportsAgain()
+            }
             return state.changes
         }
         // A gateway that waits for its window only asks whether it is to end its part.
         let isWaiting = place == .waits
         let news: FleetNews?
+        var places: (busy: [VehicleID], favoured: [VehicleID]) = ([], [])
         do throws(FleetError) {
             news = try await fleet.news(
                 of: rollout,
@@ -57,6 +61,9 @@ extension FleetCoordinator {
                 since: isWaiting ? .max : changes,
                 for: holder
             )
+            if !isWaiting {
+                places = try await fleet.places(in: rollout, beginning: part.beginning, for: holder)
+            }
         } catch {
             isWaited(for: "the fleet's database does not answer: \(error)")
             return nil
@@ -73,8 +80,23 @@ extension FleetCoordinator {
             wave: news.wave,
             ended: news.ended.map(\.shared),
             opened: news.opened,
+            busy: places.busy,
+            favoured: places.favoured,
             mustDrain: news.mustDrain
         )
+    }
+
+    package func hears(_ signals: [VehicleID: Int]) async { await hearing.hears(signals) }
+
+    package func failed(
+        on serial: Serial,
+        of vehicle: VehicleID,
+        signal: Int?,
+        isLost: Bool
+    ) async -> String? {
+        guard let epoch = epoch(of: serial) else { return nil }
+        let lease = FleetLease(serial: serial, epoch: epoch)
+        return await hearing.failed(lease, vehicle, signal: signal, isLost: isLost)
     }
 
     /// What others have brought to rest is not owed here any more.

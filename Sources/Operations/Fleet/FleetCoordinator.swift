@@ -57,6 +57,7 @@ package final class FleetCoordinator: Coordinator {
     let run: Int
     let part: FleetPart
     let post: FleetPost
+    let hearing: FleetHearing
     private let terms: LeaseTerms
     let time: any Timekeeper
     /// The machine's own clock, where that is not the run's; nil where nobody compares it.
@@ -92,6 +93,7 @@ package final class FleetCoordinator: Coordinator {
         self.run = run
         self.part = part
         post = FleetPost(journal, fleet, as: holder)
+        hearing = FleetHearing(fleet, as: holder, of: rollout, part)
         self.terms = terms
         self.time = time
         self.machineTime = machineTime
@@ -105,6 +107,7 @@ package final class FleetCoordinator: Coordinator {
         _ serial: Serial,
         for vehicle: VehicleID,
         paying: Bool,
+        nearness: Nearness?,
         at wall: WallTime,
         unless stop: StopSignal
     ) async throws(JournalError) -> Claim {
@@ -112,6 +115,7 @@ package final class FleetCoordinator: Coordinator {
             serial,
             for: vehicle,
             paying: paying,
+            nearness: nearness,
             at: wall,
             unless: stop
         )
@@ -130,14 +134,15 @@ package final class FleetCoordinator: Coordinator {
                     isPaying: paying,
                     release: part.releases[vehicle],
                     quarantineAfter: part.quarantineAfter,
-                    isPartial: part.isPartial
+                    isPartial: part.isPartial,
+                    hearing: nearness.map {
+                        LeaseWish.Hearing(signal: $0.signal, hasOthers: $0.hasOthers)
+                    }
                 )
             ),
             unless: stop
         )
-        if case .granted(let granted) = answer {
-            return .granted(Lease(serial: serial, epoch: granted.epoch, vehicle: vehicle))
-        }
+        if case .granted = answer { return answer }
         try await local.release(lease, with: nil)
         return answer
     }
@@ -153,11 +158,12 @@ package final class FleetCoordinator: Coordinator {
             let sent = time.now
             let reason: String
             switch try await answer(to: wish) {
-            case .granted(let lease, let generation):
+            case .granted(let lease, let generation, let failures):
                 let granted = Lease(
                     serial: lease.serial,
                     epoch: lease.epoch,
-                    vehicle: wish.vehicle
+                    vehicle: wish.vehicle,
+                    failures: failures
                 )
                 state.withLock {
                     $0.keeper.granted(lease, sent: sent)
@@ -183,7 +189,7 @@ package final class FleetCoordinator: Coordinator {
     }
 
     private enum Answer {
-        case granted(FleetLease, generation: Int)
+        case granted(FleetLease, generation: Int, failures: Int)
         case final(Claim)
         /// Worth another question; why, for people.
         case later(String)
@@ -202,7 +208,9 @@ package final class FleetCoordinator: Coordinator {
         if let record = try await journal.execution(rollout: rollout, vehicle: wish.vehicle) {
             try await adopt(accounts, in: record, isHeld: true)
         }
-        return answer
+        guard case .granted(let lease, let generation, _) = answer else { return answer }
+        let failures = accounts.failures[rollout] ?? 0
+        return .granted(lease, generation: generation, failures: failures)
     }
 
     /// Whether what the fleet knows of the vehicle is to be known here: it is worked on, or its verdict is a doubt.
@@ -252,9 +260,13 @@ package final class FleetCoordinator: Coordinator {
     private func claim(_ wish: LeaseWish) async throws(FleetError) -> Answer {
         switch try await fleet.claim(wish, by: holder, terms: terms) {
         case .granted(let lease, let generation):
-            return .granted(lease, generation: generation)
+            return .granted(lease, generation: generation, failures: 0)
         case .ended(let end): return .final(.settled(end.shared))
-        case .early: return .final(.later("its wave has not begun"))
+        case .early: return .final(.later(.other("its wave has not begun")))
+        case .nearer(let other, let left):
+            return .final(
+                .later(.nearer("\(other) hears it better and takes it first", left))
+            )
         case .full(let count):
             let words =
                 "\(count) are under way on all gateways, and one more could overshoot the gate"
@@ -262,7 +274,7 @@ package final class FleetCoordinator: Coordinator {
             if part.isPartial, waited(for: wish.vehicle) >= Self.patience {
                 return .final(.unknown(words))
             }
-            return .final(.later(words))
+            return .final(.later(.full(words)))
         case .unlisted:
             return .final(
                 .unknown("the fleet's plan of the rollout does not have this vehicle and module")
@@ -282,7 +294,7 @@ package final class FleetCoordinator: Coordinator {
             )
         case .held(let other):
             guard part.wave != nil else { return .final(.held(by: other)) }
-            return .final(.later("\(other) has the right to touch this module"))
+            return .final(.later(.held("\(other) has the right to touch this module")))
         case .resting(let left):
             let words =
                 "the gateway that had the right to this module has vanished; it is free in "
@@ -292,7 +304,7 @@ package final class FleetCoordinator: Coordinator {
             guard waited(for: wish.vehicle) < Self.patience else {
                 return .final(.held(by: "a gateway that has vanished"))
             }
-            return .final(.later(words))
+            return .final(.later(.other(words)))
         case .behind(let known, let found):
             return .final(
                 .unknown(
@@ -543,8 +555,8 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    /// For people who look on; a right does not depend on it.
-    private func giveSign() async {
+    /// For people, and for the choice between gateways; no right depends on it.
+    package func giveSign() async {
         let untold = (try? await journal.untoldCount()) ?? 0
         var figures = state.withLock { $0.figures }
         figures.adapters = part.adapters
@@ -555,5 +567,6 @@ package final class FleetCoordinator: Coordinator {
             isBack()
         } catch { return }
         await tellProgress(of: state.withLock { Array($0.work.values) })
+        await hearing.report()
     }
 }

@@ -19,7 +19,7 @@ extension FleetDatabase {
                 SELECT word, o_epoch, o_generation, a, b, c, d, e, \(Self.unsynced)
                 FROM yardmaster.claim(
                   $1, $2::uuid, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
-                  $10::boolean, $11, $12::integer, $13::boolean)
+                  $10::boolean, $11, $12::integer, $13::boolean, $14, $15::integer, $16::boolean)
                 """,
                 [
                     wish.serial.text, holder.instance, wish.rollout, wish.vehicle.text,
@@ -27,7 +27,9 @@ extension FleetDatabase {
                     "\(wish.known?.epoch ?? 0)", "\(wish.known?.generation ?? 0)",
                     "\(entry?.beginning ?? 0)", "\(entry?.isPaying ?? false)",
                     entry?.release?.description, "\(entry?.quarantineAfter ?? 0)",
-                    "\(entry?.isPartial ?? false)",
+                    "\(entry?.isPartial ?? false)", holder.gateway,
+                    entry?.hearing.map { "\($0.signal)" },
+                    "\(entry?.hearing?.hasOthers ?? false)",
                 ]
             )
         )
@@ -47,6 +49,8 @@ extension FleetDatabase {
         case "stopped": if let hold = FleetHold(row, from: 3) { return .stopped(hold) }
         case "ended": if let end = FleetEnd(row, from: 3, of: wish.vehicle) { return .ended(end) }
         case "early": return .early
+        case "nearer":
+            return .nearer(row.text(3) ?? "", .microseconds(max(0, row.integer(4) ?? 0)))
         case "full": return .full(underWay: Int(row.integer(3) ?? 0))
         case "quarantined":
             return .quarantined(Int(row.integer(3) ?? 0), row.text(4) ?? "")

@@ -73,19 +73,35 @@ package struct LeaseWish: Sendable, Equatable {
         package let quarantineAfter: Int?
         /// Whether the waves mean nothing: the run has only some of the vehicles.
         package let isPartial: Bool
+        /// How well the gateway hears the vehicle; nil when gateways are not compared.
+        package let hearing: Hearing?
 
         package init(
             beginning: Int,
             isPaying: Bool,
             release: SHA256Digest? = nil,
             quarantineAfter: Int? = nil,
-            isPartial: Bool = false
+            isPartial: Bool = false,
+            hearing: Hearing? = nil
         ) {
+            self.hearing = hearing
             self.isPartial = isPartial
             self.beginning = beginning
             self.isPaying = isPaying
             self.release = release
             self.quarantineAfter = quarantineAfter
+        }
+    }
+
+    /// How well the gateway hears the vehicle, for the choice between gateways.
+    package struct Hearing: Sendable, Equatable {
+        /// In dBm.
+        package let signal: Int
+        /// Whether the gateway has other vehicles to begin that no gateway is known to hear better.
+        package let hasOthers: Bool
+
+        package init(signal: Int, hasOthers: Bool) {
+            (self.signal, self.hasOthers) = (signal, hasOthers)
         }
     }
 
@@ -130,6 +146,8 @@ package enum FleetClaim: Sendable, Equatable {
     case unlisted
     /// Its wave has not begun.
     case early
+    /// Another gateway hears it clearly better, and it is left to that one for this time.
+    case nearer(String, Duration)
     /// So many are under way that one more could fail after the gate has tripped.
     case full(underWay: Int)
     /// It has its verdict, by whichever gateway.

@@ -18,13 +18,19 @@ package struct FleetRetention: Sendable, Equatable {
 /// The others hold what counts: rights and their epochs, debts, what is owed, what people set, failures that count
 /// towards a quarantine.
 package enum FleetPast: String, CaseIterable, Sendable {
-    case missed, verdict, execution, step, said, run, gateway, rollout, plan
+    case missed, hearing, verdict, execution, step, said, run, gateway, rollout, plan
 
     /// Which rows are past: `$1` is how many beginnings are kept, `$2` the age in microseconds.
     var condition: String {
         switch self {
         // What was not heard in a beginning says nothing in the next one.
         case .missed: "\(Self.isOver("x")) OR \(Self.isOldOrder("x"))"
+        // Hints; a rollout that is running keeps those of its beginning.
+        case .hearing:
+            """
+            x.at < \(Self.moment) AND NOT EXISTS (SELECT FROM yardmaster.rollout r
+                WHERE r.name = x.rollout AND r.state = 'running' AND r.beginning = x.beginning)
+            """
         // Of each vehicle the last word stays as long as its rollout is known.
         case .verdict:
             """

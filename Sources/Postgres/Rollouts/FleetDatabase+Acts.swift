@@ -112,6 +112,8 @@ package struct FleetAccounts: Sendable, Equatable {
     package var steps: [Step] = []
     package var debt: Debt?
     package var owed: [Owed] = []
+    /// Attempts that failed on the radio since the vehicle's last verdict, by rollout.
+    package var failures: [String: Int] = [:]
 }
 
 extension FleetDatabase {
@@ -185,6 +187,11 @@ extension FleetDatabase {
                 UNION ALL
                 SELECT 'owed', rollout, digest, ordinal::bigint, action, gateway, NULL, NULL, NULL
                 FROM yardmaster.owed WHERE vehicle = $1
+                UNION ALL
+                SELECT 'worn', h.rollout, '', sum(h.failures)::bigint, '', '', NULL, NULL, NULL
+                FROM yardmaster.hearing h JOIN yardmaster.rollout r ON r.name = h.rollout
+                  AND r.beginning = h.beginning
+                WHERE h.vehicle = $1 AND h.failures > 0 GROUP BY h.rollout
                 ORDER BY 1, 2, 3, 4
                 """,
                 [vehicle.text, serial.text]
@@ -221,6 +228,7 @@ extension FleetDatabase {
                         total: number
                     )
                 )
+            case "worn": accounts.failures[rollout] = number
             default:
                 accounts.owed.append(
                     FleetAccounts.Owed(

@@ -27,6 +27,7 @@ package struct FleetSchema: Sendable {
     /// What this program works with.
     package static let current = FleetSchema([
         first, verdicts, rollouts, gates, listed, lost, retold, doubted, left, views,
+        placed,
     ])
 
     package var version: Int { migrations.count }
@@ -222,6 +223,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE ON yardmaster.missed",
                 "INSERT, UPDATE ON yardmaster.run",
                 "INSERT, UPDATE ON yardmaster.plan",
+                "INSERT, UPDATE ON yardmaster.hearing",
                 "INSERT, DELETE ON yardmaster.awaited",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]

@@ -8,6 +8,9 @@ package protocol Airtime: Sendable {
     /// The adapter of this turn; between two turns that of the last one.
     var central: any Central { get }
 
+    /// How well the vehicle is heard; nil when machines are not compared.
+    var nearness: Nearness? { get }
+
     /// Ends the turn; no link may be open any more.
     func giveBack()
 
@@ -42,6 +45,7 @@ package struct SoleAirtime: Airtime {
 
     package init(_ central: any Central) { self.central = central }
 
+    package var nearness: Nearness? { nil }
     package func giveBack() {}
     package func take(for need: AirtimeNeed) async {}
     package func failed(_ error: RadioError) {}

@@ -3,8 +3,9 @@ package import Domain
 /// Decides whose turn it is on which adapter: facts in, grants out, no clock and no radio.
 ///
 /// A vehicle is known by its index in the rollout's list. Those under way come before new ones, so
-/// that what was begun is finished; among new ones those left in mid-update come first, then the
-/// strongest signal, then the fewest attempts, then the place in the list.
+/// that what was begun is finished; among new ones those left in mid-update come first, then those that other
+/// machines leave to this one, and last those that another one hears better; then the strongest signal, then the
+/// fewest attempts, then the place in the list.
 package struct Dispatch: Sendable {
     /// Where a vehicle stands.
     package enum Phase: Equatable, Sendable {
@@ -34,6 +35,17 @@ package struct Dispatch: Sendable {
         }
     }
 
+    /// The place of a vehicle in the queue, as far as other machines affect it.
+    package enum Turn: Int, Comparable, Sendable {
+        /// Other machines leave it to this one.
+        case first
+        case usual
+        /// Another machine hears it better.
+        case last
+
+        package static func < (left: Turn, right: Turn) -> Bool { left.rawValue < right.rawValue }
+    }
+
     package struct Vehicle: Sendable {
         package var phase = Phase.closed
         /// Left in mid-update by an earlier run: begun even when it was not heard.
@@ -43,8 +55,9 @@ package struct Dispatch: Sendable {
         package var attempts = 0
         /// Whether its advertisements tell who it is; if not, it is begun unheard.
         package var isAudible = true
-        /// What each adapter heard last, in dBm.
+        /// How strong each adapter hears it, in dBm.
         package var signals: [Int: Int] = [:]
+        package var turn = Turn.usual
         /// Time of adapters that it has used.
         package var airtime = Duration.zero
         package var lastAdapter: Int?
@@ -116,6 +129,8 @@ package struct Dispatch: Sendable {
     /// More than any depot has: stands for no limit.
     package static let mostEver = 1_000
     package private(set) var queued = 0
+    /// Vehicles among the queued ones that another machine hears better.
+    private var lastOnes = 0
     private var endedCount = 0
     /// Vehicles that were not begun yet, let in or not.
     package var toCome: Int { vehicles.count - endedCount - underWay }
@@ -139,12 +154,23 @@ package struct Dispatch: Sendable {
     private struct Candidate: Comparable, Sendable {
         let vehicle: Int
         let isOpen: Bool
+        let turn: Turn
         let precedence: Precedence
         let signal: Int
         let attempts: Int
 
+        init(_ vehicle: Int, _ facts: Vehicle, signal: Int) {
+            self.vehicle = vehicle
+            self.signal = signal
+            isOpen = facts.isOpen
+            turn = facts.turn
+            precedence = facts.precedence
+            attempts = facts.attempts
+        }
+
         static func < (left: Candidate, right: Candidate) -> Bool {
             if left.isOpen != right.isOpen { return left.isOpen }
+            if left.turn != right.turn { return left.turn < right.turn }
             if left.precedence != right.precedence { return left.precedence < right.precedence }
             if left.signal != right.signal { return left.signal > right.signal }
             if left.attempts != right.attempts { return left.attempts < right.attempts }
@@ -172,28 +198,21 @@ extension Dispatch {
         guard vehicles[vehicle].phase == .closed else { return }
         vehicles[vehicle].phase = .queued
         queued += 1
+        if vehicles[vehicle].turn == .last { lastOnes += 1 }
         line(up: vehicle)
     }
 
     /// The vehicle leaves its wave before it was begun, and is let in again with another.
     package mutating func shut(_ vehicle: Int) {
         guard vehicles[vehicle].phase == .queued else { return }
-        queued -= 1
+        unqueue(vehicle)
         if !vehicles[vehicle].isHeard, !needsNoCall(vehicles[vehicle]) { unheard -= 1 }
         vehicles[vehicle].phase = .closed
     }
 
     private mutating func line(up vehicle: Int) {
         let facts = vehicles[vehicle]
-        func candidate(_ signal: Int) -> Candidate {
-            Candidate(
-                vehicle: vehicle,
-                isOpen: facts.isOpen,
-                precedence: facts.precedence,
-                signal: signal,
-                attempts: facts.attempts
-            )
-        }
+        func candidate(_ signal: Int) -> Candidate { Candidate(vehicle, facts, signal: signal) }
         if facts.isOpen || !facts.isAudible {
             readyAnywhere.insert(candidate(facts.signals.values.max() ?? .min))
         } else if facts.isHeard {
@@ -203,6 +222,39 @@ extension Dispatch {
         } else {
             unheard += 1
         }
+    }
+
+    private mutating func unqueue(_ vehicle: Int) {
+        queued -= 1
+        if vehicles[vehicle].turn == .last { lastOnes -= 1 }
+    }
+
+    /// Another machine hears the vehicle better; it is not in the queue at the moment.
+    package mutating func isNearer(elsewhere vehicle: Int) {
+        guard vehicles[vehicle].phase != .queued else { return }
+        vehicles[vehicle].turn = .last
+    }
+
+    /// Other machines leave the vehicle to this one.
+    package mutating func isFavoured(_ vehicle: Int) {
+        guard vehicles[vehicle].phase == .queued, vehicles[vehicle].isHeard,
+            vehicles[vehicle].turn != .first
+        else { return }
+        if vehicles[vehicle].turn == .last { lastOnes -= 1 }
+        vehicles[vehicle].turn = .first
+        // Its older places in the heaps are dropped once it is begun.
+        line(up: vehicle)
+    }
+
+    /// Whether there are vehicles to begin that no other machine is known to hear better.
+    package var hasOthers: Bool { queued - unheard - lastOnes > 0 }
+
+    /// What other machines are compared with; nil for a vehicle that is begun here in any case.
+    package func nearness(of vehicle: Int) -> Nearness? {
+        guard !vehicles[vehicle].isOpen, let signal = vehicles[vehicle].signals.values.max() else {
+            return nil
+        }
+        return Nearness(signal: signal, hasOthers: hasOthers)
     }
 
     /// Whether the vehicle may be begun without having been heard.
@@ -216,15 +268,7 @@ extension Dispatch {
         else { return }
         if !wasHeard { unheard -= 1 }
         let facts = vehicles[vehicle]
-        ready[adapter].insert(
-            Candidate(
-                vehicle: vehicle,
-                isOpen: facts.isOpen,
-                precedence: facts.precedence,
-                signal: signal,
-                attempts: facts.attempts
-            )
-        )
+        ready[adapter].insert(Candidate(vehicle, facts, signal: signal))
     }
 
     /// The vehicle waits without an adapter.
@@ -267,7 +311,7 @@ extension Dispatch {
             line.removeAll { $0.vehicle == vehicle }
         case .resting: break
         case .queued:
-            queued -= 1
+            unqueue(vehicle)
             if !vehicles[vehicle].isHeard, !needsNoCall(vehicles[vehicle]) { unheard -= 1 }
         case .closed, .ended: break
         }
@@ -288,6 +332,7 @@ extension Dispatch {
         vehicles[vehicle].isOpen = isOpen
         if !hasWaited {
             vehicles[vehicle].precedence = .now
+            vehicles[vehicle].turn = .usual
             // It may have moved since it was heard.
             vehicles[vehicle].signals = [:]
         }
@@ -451,7 +496,8 @@ extension Dispatch {
             line.removeAll { $0.vehicle == vehicle }
             hold(adapter, by: vehicle, at: now)
         case .begin(let vehicle, let adapter):
-            queued -= 1
+            unqueue(vehicle)
+            vehicles[vehicle].turn = .usual
             active.insert(vehicle)
             hold(adapter, by: vehicle, at: now)
         }

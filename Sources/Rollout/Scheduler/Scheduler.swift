@@ -169,6 +169,14 @@ package struct Scheduler: Sendable {
         dispatch.again(vehicle, attempts: attempts, isOpen: isOpen, hasWaited: hasWaited)
     }
 
+    /// Another machine hears the vehicle better: it comes after all others.
+    package mutating func isNearer(elsewhere vehicle: Int) {
+        dispatch.isNearer(elsewhere: vehicle)
+    }
+
+    /// Other machines leave the vehicle to this one: it is begun next.
+    package mutating func isFavoured(_ vehicle: Int) { dispatch.isFavoured(vehicle) }
+
     /// Several machines go through the waves together, and this one is on.
     package mutating func follow(_ wave: Int) -> [Action] {
         guard hasBegun else { return [] }

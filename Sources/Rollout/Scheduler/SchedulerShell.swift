@@ -196,6 +196,7 @@ struct VehicleAirtime: Airtime {
     let shell: SchedulerShell
 
     var central: any Central { shell.central(of: vehicle) }
+    var nearness: Nearness? { shell.with { $0.scheduler.dispatch.nearness(of: vehicle) } }
     func giveBack() { shell.gaveBack(vehicle) }
     func take(for need: AirtimeNeed) async { await shell.take(vehicle, need) }
     func failed(_ error: RadioError) { shell.failed(vehicle, error) }

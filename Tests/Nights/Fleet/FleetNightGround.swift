@@ -122,7 +122,7 @@ package final class FleetNightGround: Sendable {
         "SET session_replication_role = replica;"
         + [
             "module", "gateway", "verdict", "rollout", "step", "debt", "owed", "inhibit", "failure",
-            "said", "execution", "missed",
+            "said", "execution", "missed", "hearing",
         ].map { "DELETE FROM yardmaster.\($0);" }.joined()
             + """
             DELETE FROM night.touch; DELETE FROM night.wave;

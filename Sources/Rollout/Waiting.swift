@@ -1,0 +1,97 @@
+package import Domain
+
+/// Why this machine cannot begin a vehicle now, where several machines share a rollout.
+package enum Waiting: Sendable, Equatable {
+    /// Another machine works on it.
+    case held(String)
+    /// So many are under way that one more could overshoot the gate.
+    case full(String)
+    /// Another machine hears it better, and it is left to that one for this time.
+    case nearer(String, Duration)
+    /// This machine does not hear it any more, and it is left to another one for this time.
+    case lost(String, Duration)
+    /// Its wave has not begun, or no machine may begin it yet.
+    case other(String)
+
+    package var sentence: String {
+        switch self {
+        case .held(let text), .full(let text), .nearer(let text, _), .lost(let text, _),
+            .other(let text):
+            text
+        }
+    }
+}
+
+/// Vehicles that a run leaves alone for a while, and when it tries each of them again.
+///
+/// A value without a clock: what others do goes in, and the vehicles that are due come out.
+package struct Parking: Sendable, Equatable {
+    private struct Entry: Sendable, Equatable {
+        var until: Moment
+        let why: Waiting
+    }
+
+    /// How long a vehicle waits when nothing shorter is known.
+    static let pause = Duration.seconds(15)
+
+    private var entries: [Int: Entry] = [:]
+    /// How many vehicles other machines worked on at the last look.
+    private var busyCount: Int?
+
+    package init() {}
+
+    package func has(_ vehicle: Int) -> Bool { entries[vehicle] != nil }
+
+    package mutating func park(_ vehicle: Int, _ why: Waiting, at now: Moment) {
+        let pause: Duration =
+            switch why {
+            case .nearer(_, let left), .lost(_, let left): min(left, Self.pause)
+            case .held, .full, .other: Self.pause
+            }
+        entries[vehicle] = Entry(until: now.advanced(by: pause), why: why)
+    }
+
+    package mutating func leave(_ vehicle: Int) { entries[vehicle] = nil }
+
+    /// Takes in what other machines work on, and what they leave to this one: that is due immediately, and so are vehicles
+    /// that no machine works on any more, and those that wait for a place at the gate when there may be one.
+    package mutating func look(
+        busy: Set<Int>,
+        favoured: Set<Int> = [],
+        hasEnds: Bool,
+        at now: Moment
+    ) {
+        let hasRoom = hasEnds || busyCount.map { busy.count < $0 } ?? false
+        busyCount = busy.count
+        for (vehicle, entry) in entries {
+            if favoured.contains(vehicle) {
+                entries[vehicle]?.until = now
+                continue
+            }
+            switch entry.why {
+            case .held:
+                entries[vehicle]?.until =
+                    busy.contains(vehicle) ? now.advanced(by: Self.pause) : now
+            case .full: if hasRoom { entries[vehicle]?.until = now }
+            case .nearer, .lost, .other: break
+            }
+        }
+    }
+
+    /// A vehicle of this machine has ended: there may be a place at the gate.
+    package mutating func ended(at now: Moment) {
+        for (vehicle, entry) in entries {
+            switch entry.why {
+            case .full: entries[vehicle]?.until = now
+            case .held, .nearer, .lost, .other: break
+            }
+        }
+    }
+
+    /// Vehicles that are tried again now, in their order, and why they waited.
+    package mutating func due(at now: Moment) -> [(vehicle: Int, why: Waiting)] {
+        let due = entries.filter { $0.value.until <= now }.sorted { $0.key < $1.key }
+        for (vehicle, _) in due { entries[vehicle] = nil }
+        return due.map { ($0.key, $0.value.why) }
+    }
+}
