@@ -66,11 +66,16 @@ struct BenchRollout: Sendable {
     let beginning: Int
     let vehicles: [FleetPlan.Vehicle]
 
-    /// Begins the rollout as a run does, with one wave.
+    /// How well a gateway hears a vehicle that it claims, in dBm.
+    private static let signal = -60
+
+    /// Begins the rollout as a run does, with one wave. Each vehicle is heard by up to four of the gateways at work.
     static func begin(
         _ name: String,
         _ count: Int,
-        as gateway: BenchGateway
+        as gateway: BenchGateway,
+        atWork: [BenchGateway],
+        signal: Int = Self.signal
     ) async throws -> BenchRollout {
         let digest = SHA256Digest(bytes: [UInt8](repeating: 7, count: 32))
         guard let digest else { throw BenchError.state("there is no digest") }
@@ -83,24 +88,50 @@ struct BenchRollout: Sendable {
         var plan = FleetPlan(vehicles, waves: 1)
         plan.mostFailed = 1_000
         plan.words = "1000"
-        let (beginning, _) = try await gateway.fleet.enter(
-            name,
-            plan: digest,
-            begins: false,
-            seen: 0,
-            as: gateway.holder
-        )
+        var beginning = 0
+        for gateway in [gateway] + atWork {
+            (beginning, _) = try await gateway.fleet.enter(
+                name,
+                plan: digest,
+                begins: false,
+                seen: 0,
+                as: gateway.holder
+            )
+        }
         _ = try await gateway.fleet.enlist(plan, in: name, beginning: beginning, as: gateway.holder)
+        let step = max(1, atWork.count / 4)
+        for (number, gateway) in atWork.enumerated() {
+            let heard = vehicles.indices.filter { $0 % step == number % step }
+            for first in stride(from: 0, to: heard.count, by: 1_000) {
+                try await gateway.fleet.hear(
+                    heard[first..<min(first + 1_000, heard.count)].map {
+                        (vehicle: vehicles[$0].vehicle, signal: signal)
+                    },
+                    of: name,
+                    beginning: beginning,
+                    as: gateway.holder
+                )
+            }
+        }
         return BenchRollout(name: name, beginning: beginning, vehicles: vehicles)
     }
 
-    func claim(_ index: Int, as gateway: BenchGateway) async throws -> FleetLease {
+    /// A claim that is compared with what other gateways hear, and that none of them is to have first.
+    func claim(
+        _ index: Int,
+        as gateway: BenchGateway,
+        hasOthers: Bool = true
+    ) async throws -> FleetLease {
         let vehicle = vehicles[index]
         let wish = LeaseWish(
             vehicle.serial,
             rollout: name,
             vehicle: vehicle.vehicle,
-            entry: LeaseWish.Entry(beginning: beginning, isPaying: false)
+            entry: LeaseWish.Entry(
+                beginning: beginning,
+                isPaying: false,
+                hearing: LeaseWish.Hearing(signal: Self.signal, hasOthers: hasOthers)
+            )
         )
         let answer = try await gateway.fleet.claim(wish, by: gateway.holder, terms: .standard)
         guard case .granted(let lease, _) = answer else {

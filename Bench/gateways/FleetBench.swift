@@ -42,7 +42,12 @@ enum FleetBench {
 
     static func rates(_ address: String, seconds: Int) async throws -> Bool {
         try await Crew.with(gateways, address) { crew in
-            let rollout = try await BenchRollout.begin("city", 10_000, as: crew.all[0])
+            let rollout = try await BenchRollout.begin(
+                "city",
+                10_000,
+                as: crew.all[0],
+                atWork: crew.all
+            )
             let time = Duration.seconds(seconds)
             // The two cycles share the vehicles: each measures its own half.
             let half = rollout.vehicles.count / 2
@@ -138,7 +143,12 @@ enum FleetBench {
 
     static func latency(_ address: String, seconds: Int) async throws -> Bool {
         try await Crew.with(gateways, address) { crew in
-            let rollout = try await BenchRollout.begin("town", 10_000, as: crew.all[0])
+            let rollout = try await BenchRollout.begin(
+                "town",
+                10_000,
+                as: crew.all[0],
+                atWork: crew.all
+            )
             let rate = 10 * need
             let began = Clock.now()
             let end = began.advanced(by: .seconds(seconds))
@@ -154,6 +164,7 @@ enum FleetBench {
                                 of: gateway.holder,
                                 terms: .standard
                             )
+                            try await gateway.fleet.beat(gateway.holder)
                             try await Task.sleep(for: LeaseTerms.standard.beat / 10)
                         }
                         return []
@@ -192,20 +203,36 @@ enum FleetBench {
     // MARK: Size of the fleet
 
     static func scale(_ address: String, rounds: Int) async throws -> Bool {
-        try await Crew.with(2, address) { crew in
+        try await Crew.with(3, address) { crew in
             let gateway = crew.all[0]
-            let small = try await BenchRollout.begin("few", 1_000, as: gateway)
-            let large = try await BenchRollout.begin("many", 100_000, as: gateway)
+            // Another gateway hears every vehicle better, and has no link free.
+            let small = try await BenchRollout.begin(
+                "few",
+                1_000,
+                as: gateway,
+                atWork: [crew.all[1]],
+                signal: -50
+            )
+            let large = try await BenchRollout.begin(
+                "many",
+                100_000,
+                as: gateway,
+                atWork: [crew.all[2]],
+                signal: -50
+            )
             // In both rollouts, as many vehicles are in work as 32 gateways have links.
             for index in 0..<(gateways * links) {
                 _ = try await small.claim(index, as: crew.all[1])
-                _ = try await large.claim(index, as: crew.all[1])
+                _ = try await large.claim(index, as: crew.all[2])
             }
             _ = try await gateway.fleet.rows(FleetStatement("look at all", "ANALYZE"))
             var few: [Double] = []
             var many: [Double] = []
             let room = small.vehicles.count - gateways * links
             for round in 0..<min(rounds, room) {
+                if round.isMultiple(of: 100) {
+                    for gateway in crew.all { try await gateway.fleet.beat(gateway.holder) }
+                }
                 let index = gateways * links + round
                 // Spread over the whole large rollout, not only its beginning.
                 let other = gateways * links + round * ((large.vehicles.count - 300) / room)
@@ -213,7 +240,7 @@ enum FleetBench {
                     ? [(small, index), (large, other)] : [(large, other), (small, index)]
                 {
                     let asked = Clock.now()
-                    let lease = try await rollout.claim(place, as: gateway)
+                    let lease = try await rollout.claim(place, as: gateway, hasOthers: false)
                     let took = Clock.milliseconds(since: asked)
                     if rollout.name == "few" { few.append(took) } else { many.append(took) }
                     try await rollout.settle(place, lease, as: gateway)
