@@ -43,6 +43,60 @@ struct GatewayNightTests {
         }
     }
 
+    /// With SMP, in which each packet is a use of the radio and a module reports how much it has.
+    ///
+    /// The link of a stopped process stays: nobody hears the module before the process continues.
+    @Test
+    func
+        `a gateway stopped past its right in mid-image sends nothing more, and another one resumes there`()
+        throws
+    {
+        func live(_ incidents: [FleetNightStory.Incident]) throws -> NightResult {
+            var night = FleetNightStory.Night(starts: [.init(0, second: 0), .init(1, second: 1)])
+            night.incidents = incidents
+            let story = FleetNightStory(
+                seed: 1,
+                vehicles: [.init(.light, [.update])],
+                gateways: [.init(), .init()],
+                nights: [night]
+            )
+            return try story.live()
+        }
+        /// How much the module has received in all, by its own count.
+        func count(_ record: Substring?) throws -> Int {
+            let words = try #require(record).split(separator: " ")
+            let place = try #require(words.firstIndex(of: "got"))
+            return try #require(Int(words[place + 1]))
+        }
+        func stopped(at use: Int) throws -> (NightResult, before: Int?) {
+            let result = try live([.init(.suspended(seconds: 220), at: .use(use), on: 0)])
+            let stop = result.trace.first { $0.contains("g1 is stopped: v1") }
+            return (result, try stop.map { try count($0[...]) })
+        }
+        // A use of the radio at which the module has little of the image, and one at which it has most of it.
+        var (use, end) = (1, 128)
+        while use < end {
+            let middle = (use + end) / 2
+            if let before = try stopped(at: middle).before, before < 11 {
+                use = middle + 1
+            } else {
+                end = middle
+            }
+        }
+        var counts: [(before: Int, all: Int)] = []
+        for use in [use, use + 12] {
+            let (result, before) = try stopped(at: use)
+            #expect(result.broken == [], "among others: nothing is sent without a right")
+            let trace = result.trace.joined(separator: "\n")
+            let taken = result.trace.first { $0.hasPrefix("1 g2") }
+            #expect(taken?.hasSuffix("v1 succeeded") == true, "\(trace)")
+            counts.append((try #require(before), try count(result.records["v1"].map { $0[...] })))
+        }
+        #expect(counts[1].before >= counts[0].before + 5, "\(counts)")
+        // What the module had before the stop is not sent again: its place costs at most the packet that was lost.
+        #expect(counts[1].all <= counts[0].all + 2, "\(counts)")
+    }
+
     @Test func `a story of several gateways is read back as it was written`() throws {
         for seed in 1...50 as ClosedRange<UInt64> {
             let story = FleetNightStory(seed: seed)
