@@ -160,7 +160,7 @@ import Workbench
         try await withJournal(scratch.path) { journal in
             let run = try await begin(journal)
             var ended: [ExecutionRecord] = []
-            for id in ["acted", "looked", "tried"] {
+            for id in ["acted", "looked", "tried", "twice"] {
                 var record = try await recorded(journal, id, run: run)
                 record.state = .ended
                 record.attempt = 2
@@ -169,8 +169,13 @@ import Workbench
                 try await journal.record(record, durably: true)
                 ended.append(record)
             }
+            // As after `retry`: in the run that gave the verdict.
+            var twice = ended[3]
+            (twice.end, twice.state, twice.attempt) = (nil, .seeking, 3)
+            try await journal.record(twice, durably: false)
+            #expect(try await journal.executions(rollout: "r")[3].end == nil)
             let next = try await begin(journal)
-            for record in ended {
+            for record in ended.dropLast() {
                 var seeking = record
                 (seeking.end, seeking.state, seeking.run) = (nil, .seeking, next)
                 (seeking.attempt, seeking.versionAfter) = (1, nil)
@@ -200,6 +205,7 @@ import Workbench
             #expect(back[0].end == nil && back[0].acted)
             #expect(back[1] == ended[1])
             #expect(back[2] == failed)
+            #expect(back[3] == ended[3])
         }
     }
 
