@@ -1,6 +1,7 @@
 package import Domain
 
-/// What a person or another process wants of a rollout: left in the journal, taken up by the run.
+/// A request of a person or another process to a rollout: stored in the journal, carried out by the
+/// run.
 package struct ControlRequest: Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
         /// Take failed and unreachable vehicles again.
@@ -10,7 +11,7 @@ package struct ControlRequest: Sendable, Equatable {
     }
 
     package let kind: Kind
-    /// Nil for whichever rollout is under way.
+    /// Nil for the active rollout, whichever it is.
     package let rollout: String?
     /// The vehicles of `retry`; empty for all.
     package let vehicles: [VehicleID]
@@ -42,7 +43,7 @@ package struct ControlRequest: Sendable, Equatable {
     }
 }
 
-/// A request as the journal has it.
+/// A request in the journal that was not answered yet.
 package struct OpenRequest: Sendable, Equatable {
     package let id: Int64
     package let request: ControlRequest
@@ -61,11 +62,11 @@ package struct OpenRequest: Sendable, Equatable {
     }
 }
 
-/// A vehicle, or with none the whole depot, that is to be left alone.
+/// A vehicle, or with nil the whole depot, that must be left alone.
 package struct Inhibit: Sendable, Equatable {
     package let vehicle: VehicleID?
     package let reason: String
-    /// Nil for until it is lifted.
+    /// Nil means until it is lifted.
     package let expires: WallTime?
     package let author: String
     package let made: WallTime
@@ -109,7 +110,7 @@ package struct Inhibit: Sendable, Equatable {
 /// How often a vehicle has failed on one release.
 package struct FailureCount: Sendable, Equatable {
     package let vehicle: VehicleID
-    /// The digest of the image, or of the plan where there is none.
+    /// The digest of the image, or of the plan when there is no image.
     package let release: SHA256Digest
     package let count: Int
     /// The last failure's sentence.
@@ -141,13 +142,13 @@ package struct FailureCount: Sendable, Equatable {
     }
 }
 
-/// What one update took: the plan estimates from these.
+/// The size and duration of one update: the plan estimates from these.
 package struct Measure: Sendable, Equatable {
     package let vehicle: VehicleID
     /// Family and profile, for vehicles that have no measure of their own.
     package let model: String
     package let bytes: ByteCount
-    /// Time of an adapter.
+    /// How long an adapter was used.
     package let airtime: Duration
     package let made: WallTime
 

@@ -1,8 +1,9 @@
 package import Domain
 
-/// What was begun on a module and is not proven yet: paid once the module was seen at rest.
+/// An update that was begun on a module and is not proven yet: paid once the module was seen
+/// settled.
 ///
-/// It outlives runs, rollouts and their names: anyone who works on the module pays it first.
+/// It outlives runs, rollouts and their names: every execution on the module pays it first.
 package struct Debt: Sendable, Equatable {
     package let serial: Serial
     package var vehicle: VehicleID
@@ -12,16 +13,16 @@ package struct Debt: Sendable, Equatable {
     package let run: Int
     package let begun: WallTime
     package let image: SHA256Digest
-    /// What the manifest called the image; empty where an old journal did not say.
+    /// The image's name in the manifest; empty when an old journal did not record it.
     package let name: String
     package let version: FirmwareVersion?
     /// The part of the module that it replaces; empty for the usual one.
     package let target: String
     package let total: Int
-    /// How far it is, in the update session's words.
+    /// Its progress, in the update session's words.
     package var stage: String
     package var part = 0
-    /// What of the image the module has, by its own words.
+    /// How many bytes of the image the module has, according to the module.
     package var acknowledged = 0
     package var interruptions = 0
     package var restarts = 0
@@ -65,7 +66,7 @@ package struct Debt: Sendable, Equatable {
         seenRun = execution.run
     }
 
-    /// One that another gateway began: `execution` is 0 for another rollout's.
+    /// A debt that another gateway began: `execution` is 0 for another rollout's.
     package init(
         serial: Serial,
         vehicle: VehicleID,
@@ -106,7 +107,7 @@ package struct Debt: Sendable, Equatable {
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
-    /// Only where it is still there: what a person has cleared does not come back.
+    /// Updates the row only if it still exists: a debt that a person has cleared must not return.
     static let update = """
         UPDATE debts SET vehicle = ?, stage = ?, part = ?, acknowledged = ?, interruptions = ?,
             restarts = ?, settle_deadline = ?, target_seen = ?, in_bootloader = ?,

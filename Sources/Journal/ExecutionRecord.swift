@@ -1,22 +1,22 @@
 package import Domain
 
-/// What the journal knows of one beginning of a rollout on one vehicle.
+/// The journal's record of one beginning of a rollout on one vehicle.
 package struct ExecutionRecord: Sendable, Equatable {
-    /// Counted up in the journal; 0 before it was recorded.
+    /// Its number in the journal, which increases; 0 before it was recorded.
     package let number: Int
     package let rollout: String
     package let vehicle: VehicleID
     package let serial: Serial
-    /// The plan it is done by; nil for a run that keeps no record of the rollout.
+    /// The plan that it follows; nil for a run that keeps no record of the rollout.
     package let plan: SHA256Digest?
-    /// The run that began it, or the rollout that it was taken over by.
+    /// The run that began it, or the beginning of the rollout that took it over.
     package var beginning: Int
     package let started: WallTime
-    /// An intent of a step with effect was written in it.
+    /// Whether the intent of a step with effect was written in it.
     package var acted = false
-    /// A link to the vehicle was made in it, or a step was begun.
+    /// Whether a link to the vehicle was made in it, or a step was begun.
     package var linked = false
-    /// It was counted at a gate before somebody said `resume`.
+    /// Whether it was counted at a gate before a person used `resume`.
     package var forgiven = false
     package var state = ExecutionState.queued
     package var attempt = 0
@@ -26,31 +26,32 @@ package struct ExecutionRecord: Sendable, Equatable {
     package var gateway: String?
     package var image: SHA256Digest?
     package var totalBytes: ByteCount?
-    /// Lags behind by design: only a cross-check of what the module says.
+    /// The acknowledged bytes, nil before any.
     ///
-    /// Nil before any.
+    /// It lags behind by design: it is only a cross-check of the module's own report.
     package var acknowledged: ByteCount?
     /// Restarts of the module seen since the image was complete.
     package var restarts = 0
     package var interruptions = 0
-    /// A restart of ours resumes this very deadline.
+    /// The deadline for settling; after a restart of the program the same one applies.
     package var settleDeadline: WallTime?
-    /// The module was told to start its bootloader and has not left it.
+    /// Whether the module was ordered to start its bootloader and has not left it.
     package var inBootloader = false
-    /// Where its bootloader is heard, which may bear no name: a radio's handle.
+    /// A radio's handle of its bootloader, which may advertise without a name.
     package var bootloaderPlace: String?
-    /// How far the update of `image` is, in the update session's words.
+    /// The progress of the update of `image`, in the update session's words.
     package var stage = "none"
-    /// Which part of a package was being sent.
+    /// The part of a package that was being sent.
     package var part = 0
-    /// The target version was read after the transfer: evidence should the module go back.
+    /// Whether the target version was read after the transfer: evidence in case the module goes
+    /// back.
     package var targetSeen = false
     package var versionBefore: FirmwareVersion?
     package var versionAfter: FirmwareVersion?
     package var updated: WallTime
-    /// There exactly when the state is `ended`.
+    /// Not nil exactly when the state is `ended`.
     package var end: End?
-    /// What fires next if nothing happens.
+    /// The next deadline, which applies if nothing happens before.
     package var nextDeadline: Deadline?
 
     /// How an execution ended.
@@ -73,7 +74,7 @@ package struct ExecutionRecord: Sendable, Equatable {
         }
     }
 
-    /// A named point in time at which something gives up.
+    /// A named point in time at which an attempt is given up.
     package struct Deadline: Sendable, Equatable {
         package var label: String
         package var time: WallTime

@@ -1,21 +1,23 @@
 package import Domain
 
-/// Something that this gateway has done, as the fleet's database is told of it: on this disk first, and
-/// told in its order until the database has taken it.
+/// A report of an act of this gateway to the fleet's database.
+///
+/// Reports are written to this disk first, and sent in their order until the database has accepted
+/// them.
 package struct FleetWord: Sendable, Equatable {
     package enum Kind: String, Sendable {
-        /// What became of a step that must be done once.
+        /// The result of a step that must be done once.
         case step
-        /// A module was seen at rest: what was begun on it is proven.
+        /// A module was seen settled: its update is proven.
         case debt
         /// A step of `always` was done.
         case owed
-        /// How an execution ended.
+        /// The verdict of an execution.
         case verdict
     }
 
     package let kind: Kind
-    /// The start of the program that had the right, and its gateway.
+    /// The process that had the right, and its gateway.
     package let instance: String
     package let gateway: String
     package let serial: Serial
@@ -24,17 +26,17 @@ package struct FleetWord: Sendable, Equatable {
     package let beginning: Int
     package let vehicle: VehicleID
     package let run: Int
-    /// Of the step, or of the image.
+    /// The digest of the step, or of the image.
     package var digest = ""
     package var ordinal = 0
-    /// A word of `Outcome`, or what a step is settled as.
+    /// A word of `Outcome`, or the word with which a step is settled.
     package var outcome = ""
     package var failure: String?
     package var sentence = ""
     package var version: String?
-    /// What it has failed on, where that counts towards its quarantine.
+    /// The release that it failed on, when that counts towards its quarantine.
     package var release: String?
-    /// What it adds to the gate.
+    /// Its contribution to the gate.
     package var attempted = 0
     package var failed = 0
 
@@ -96,7 +98,7 @@ package struct FleetWord: Sendable, Equatable {
     }
 }
 
-/// What a gateway has begun and nobody has settled.
+/// Work that a gateway has begun and that nobody has settled.
 package struct FleetOpen: Sendable {
     package var doubts: [(intent: Intent, serial: Serial)]
     package var debts: [Debt] = []
@@ -128,7 +130,7 @@ extension Journal {
         for word in words { try insert.run(word.values) }
     }
 
-    /// What the fleet has not been told, in its order.
+    /// Reports that the fleet has not accepted yet, in their order.
     package func untold(
         limit: Int = 100
     ) throws(JournalError) -> [(id: Int64, word: FleetWord)] {
@@ -144,7 +146,7 @@ extension Journal {
         return try found.step() ? Int(found.integer(0)) : 0
     }
 
-    /// The fleet has taken it; it is kept for a database that forgets it.
+    /// Records that the fleet has accepted a report; it is kept in case the database loses it.
     package func told(_ id: Int64) throws(JournalError) {
         let database = try opened()
         try database.transaction(.relaxed) { () throws(JournalError) in
@@ -154,13 +156,13 @@ extension Journal {
         }
     }
 
-    /// The history of the fleet's database that all was told to; nil before the first.
+    /// The history of the fleet's database that all reports were sent to; nil before the first.
     package func fleetHistory() throws(JournalError) -> String? {
         let found = try opened().statement("SELECT mark FROM fleet_history")
         return try found.step() ? found.text(0) : nil
     }
 
-    /// The fleet's database has another history: what was told to the one before is told once more.
+    /// Sends accepted reports again because the fleet's database has another history.
     package func tellAgain(in history: String) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -175,7 +177,7 @@ extension Journal {
         }
     }
 
-    /// What is begun and not settled here of what the fleet keeps as well.
+    /// The open work here that the fleet also keeps.
     package func fleetOpen() throws(JournalError) -> FleetOpen {
         let doubts = try view().rows(
             """
@@ -222,9 +224,9 @@ extension Journal {
         ).first
     }
 
-    /// What people have set for the rollout in the fleet is set here as well, and nothing else.
+    /// Applies the fleet's hold on the rollout here, and nothing else.
     ///
-    /// Each `resume` there is one here, too.
+    /// Each `resume` in the fleet is also applied here.
     package func follow(
         _ rollout: String,
         _ mark: FleetMark,

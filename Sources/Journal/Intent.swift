@@ -1,22 +1,22 @@
 package import Domain
 
-/// What repeating a step does to the vehicle.
+/// The effect of repeating a step on the vehicle.
 package enum Effect: String, CaseIterable, Sendable {
     /// Only reads: repeat freely.
     case observe
-    /// Brings about a state: read, act if it differs, so repeating is safe.
+    /// Produces a state: it reads, and acts if the state differs, so repeating is safe.
     case converge
-    /// Sends an image: offset and checksum say where to go on.
+    /// Sends an image: offset and checksum show where to continue.
     case transfer
     /// Happens each time it is sent: never sent again when in doubt.
     case once
 }
 
-/// Which step of an execution is meant: by what it does, and never by its place in a list.
+/// Identifies a step of an execution: by its action, never by its place in a list.
 package struct StepKey: Sendable, Hashable {
-    /// Of what it does; nil in journals of before steps had one.
+    /// The digest of its action; nil in journals from before steps had one.
     package let digest: SHA256Digest?
-    /// Which of the equal ones of its vehicle it is, from 0.
+    /// Its index among the equal steps of its vehicle, from 0.
     package let ordinal: Int
 
     package init(_ digest: SHA256Digest?, ordinal: Int = 0) {
@@ -32,7 +32,7 @@ package struct Intent: Sendable, Equatable {
     package let rollout: String
     package let vehicle: VehicleID
     package let step: StepKey
-    /// Where it stands in the plan's list, for people.
+    /// Its place in the plan's list, for people.
     package let place: Int
     package let effect: Effect
     package let description: String
@@ -108,7 +108,7 @@ package struct IntentID: Hashable, Sendable, Comparable, CustomStringConvertible
     package static func < (left: IntentID, right: IntentID) -> Bool { left.row < right.row }
 }
 
-/// An intent as the journal has it; without a settlement it is in doubt.
+/// An intent in the journal; without a settlement it is in doubt.
 package struct IntentRecord: Sendable, Equatable {
     package let id: IntentID
     package let intent: Intent
@@ -118,20 +118,20 @@ package struct IntentRecord: Sendable, Equatable {
     /// The gateway of that run; nil for a run of this machine's journal.
     package let gateway: String?
 
-    /// What became of an intent.
+    /// The result of an intent.
     package struct Settlement: Sendable, Equatable {
         package let outcome: String
         package let time: WallTime
     }
 
-    /// Of which nobody knows whether it was carried out.
+    /// Whether it is unknown if the step was carried out.
     package var isDoubt: Bool {
         intent.effect == .once && (settlement.map { $0.outcome == Self.doubtful } ?? true)
     }
 
-    /// What a step's intent is settled as.
+    /// The outcomes with which a step's intent is settled.
     package static let done = "done"
-    /// It surely had no effect.
+    /// It certainly had no effect.
     package static let failed = "failed"
     package static let doubtful = "in-doubt"
 

@@ -1,13 +1,13 @@
 package import Domain
 
-/// What the inventory knows of one module: when it was heard, and what it said when it was read.
+/// The inventory's record of one module: when it was heard, and what it reported when it was read.
 package struct InventoryRecord: Sendable, Equatable {
-    /// Something that a module says of itself.
+    /// One value that a module reports about itself.
     package struct Fact: Sendable, Equatable {
         package enum Kind: String, CaseIterable, Sendable, Hashable {
-            /// What it is: model, type, hardware.
+            /// Its model, type or hardware.
             case identity
-            /// What a part of it runs, by the part's name.
+            /// The version of one part, by the part's name.
             case version
             case property
         }
@@ -27,29 +27,29 @@ package struct InventoryRecord: Sendable, Equatable {
 
     /// The problem of a module that is not in reach, or asleep.
     package static let notHeard = "not heard"
-    /// The beginning of a problem that says that another gateway works on the vehicle.
+    /// The beginning of the text of a problem: another gateway works on the vehicle.
     package static let leftAlone = "left alone: "
 
     package let serial: Serial
     package let family: Family
     package let profile: String
-    /// Nil for a module that no fleet list had.
+    /// Nil for a module that is in no fleet list.
     package var vehicle: VehicleID?
     /// The name that it advertises.
     package var name: String?
     /// In dBm, when it was heard last.
     package var signal: Int?
     package var adapter: String?
-    /// How it was paired with when it was read last.
+    /// How the program was paired with it when it was last read.
     package var bond: String?
     package var isInBootloader = false
     package var heard: WallTime?
     package var read: WallTime?
-    /// When the inventory looked for it last.
+    /// When the inventory last searched for it.
     package let looked: WallTime
     /// Why it was not read then.
     package var problem: String?
-    /// Of the last time that it was read.
+    /// The values of the last time that it was read.
     package var facts: [Fact] = []
 
     package init(serial: Serial, family: Family, profile: String, looked: WallTime) {
@@ -66,7 +66,7 @@ package struct InventoryRecord: Sendable, Equatable {
     }
 }
 
-/// The version that a run read from a vehicle's module last.
+/// The last version that a run read from a vehicle's module.
 package struct RunVersion: Sendable, Equatable {
     package let vehicle: VehicleID
     package let time: WallTime
@@ -74,7 +74,8 @@ package struct RunVersion: Sendable, Equatable {
 }
 
 extension Journal {
-    /// Keeps what an inventory has found; of a module that was not read, what was read before stays.
+    /// Stores the results of an inventory; a module that was not read this time keeps its earlier
+    /// values.
     package func keep(_ records: [InventoryRecord]) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
@@ -88,7 +89,7 @@ extension Journal {
     ) throws(JournalError) {
         let key: [Value] = [.text(record.serial.text), .text(record.family.rawValue)]
         if let vehicle = record.vehicle {
-            // A vehicle that got another module has that one only.
+            // A vehicle that got another module has only that one.
             try database.statement(
                 """
                 UPDATE inventory SET vehicle = NULL
@@ -144,7 +145,7 @@ extension Journal {
 }
 
 extension JournalView {
-    /// Every module that an inventory has met, by vehicle and then by serial.
+    /// Every module that an inventory has seen, by vehicle and then by serial.
     package func inventory() throws(JournalError) -> [InventoryRecord] {
         struct Key: Hashable {
             let serial: String
@@ -199,7 +200,7 @@ extension JournalView {
         )
     }
 
-    /// What each vehicle ran when a run looked at it last.
+    /// The version of each vehicle when a run last read it.
     package func runVersions() throws(JournalError) -> [RunVersion] {
         try rows(
             """

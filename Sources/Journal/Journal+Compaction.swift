@@ -1,12 +1,12 @@
-// What is dropped, so that the journal does not grow forever.
+// Removes old rows, so that the journal does not grow forever.
 
 extension Journal {
-    /// Drops what nobody asks for any more, and the space it took when there is much.
+    /// Drops rows that nobody needs any more, and frees their space when there is much of it.
     ///
-    /// These are the events of all but the last `runs` runs; executions that another one of the same
-    /// rollout and vehicle has taken the place of, with their intents; orders that are as old as the
-    /// events; requests that were answered; and what was said and told long ago. What is owed, in doubt or set by people stays, and
-    /// so does whatever it belongs to.
+    /// These are the events of all runs except the last `runs`; executions that were replaced by
+    /// another one of the same rollout and vehicle, with their intents; orders as old as these
+    /// events; requests that were answered; old sayings; and old reports that were sent. Whatever
+    /// is owed, in doubt or set by people stays, with everything that it refers to.
     package func compact(keepingRuns runs: Int) throws(JournalError) {
         let database = try opened()
         try database.transaction(.relaxed) { () throws(JournalError) in
@@ -48,11 +48,11 @@ extension Journal {
         }
         let free = try database.integer("PRAGMA freelist_count")
         let all = try database.integer("PRAGMA page_count")
-        // Rewriting the file is worth it once a quarter of it is air.
+        // Rewriting the file is worth it when a quarter of it is free space.
         if free * 4 > all, all > 1_000 { try database.execute("VACUUM") }
     }
 
-    /// A run's own line is small, and is kept so many times as long as its events.
+    /// A run's own row is small, and is kept this many times as long as its events.
     private static let runsPerKept = 10
 
     /// The oldest of the last `runs` runs.
@@ -68,7 +68,7 @@ extension Journal {
         return try statement.step() ? Int(statement.integer(0)) : 0
     }
 
-    /// Executions that no run goes on with, unless something of theirs is open.
+    /// Executions that no run continues, unless they have open work.
     private static let collect = """
         INSERT INTO over SELECT e.number FROM executions AS e
         LEFT JOIN rollouts AS r ON r.name = e.rollout
@@ -93,28 +93,28 @@ extension Journal {
         )
         """
 
-    /// What was tried long ago in an execution that goes on, and says nothing about what is done.
+    /// Old attempts in an execution that continues, which do not show what was done.
     private static let dropTries = """
         DELETE FROM intents WHERE run < ?1 AND outcome IS NOT NULL AND (
             effect = '\(Effect.transfer.rawValue)' OR outcome = '\(IntentRecord.failed)'
         )
         """
 
-    /// An order is not gone on with: nothing is left of it once its executions are gone.
+    /// An order is never continued: nothing of it is needed once its executions are gone.
     private static let oldOrders = """
         SELECT name FROM rollouts WHERE began < ?1
         AND EXISTS (SELECT 1 FROM runs WHERE number = rollouts.began AND is_order = 1)
         AND NOT EXISTS (SELECT 1 FROM executions WHERE rollout = rollouts.name)
         """
 
-    /// What the fleet has taken of beginnings that are over.
+    /// Reports that the fleet has accepted, about beginnings that are over.
     private static let dropWords = """
         DELETE FROM fleet_words WHERE told = 1 AND (run < ?1 OR beginning < (
             SELECT beginning FROM fleet_rollouts WHERE name = fleet_words.rollout
         ))
         """
 
-    /// Runs that nothing points to.
+    /// Runs that no other row refers to.
     private static let dropRuns = """
         DELETE FROM runs WHERE number < ?1 AND (fleet_instance IS NULL OR told = 2) AND number NOT IN (
             SELECT run FROM executions UNION SELECT beginning FROM executions

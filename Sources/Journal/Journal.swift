@@ -1,13 +1,14 @@
 package import Domain
 import Glibc
 
-/// What was intended, done and seen: the record from which an interrupted run is resumed.
+/// The record of intents, results and sightings from which an interrupted run is resumed.
 ///
-/// A step with effect is on disk before it is done (`intend`) and settled after it; an intent
-/// without a settlement is in doubt. The module knows best: this is the cross-check.
+/// The intent of a step with effect is on disk before the step is done (`intend`), and is settled
+/// after it; an intent without a settlement is in doubt. The module knows best: the journal is the
+/// cross-check.
 ///
-/// One process writes at a time, which holds the state directory's lock. SQLite blocks, so outside
-/// a simulation the executor is a thread of its own.
+/// Only one process writes at a time: the holder of the state directory's lock. SQLite blocks, so
+/// outside a simulation the executor is a thread of its own.
 package actor Journal {
     private let executor: any SerialExecutor
     private var database: JournalDatabase?
@@ -18,9 +19,9 @@ package actor Journal {
 
     private init(executor: any SerialExecutor) { self.executor = executor }
 
-    /// Opens `journal.sqlite` in an existing directory, and makes it when there is none.
+    /// Opens `journal.sqlite` in an existing directory, and creates it when it is missing.
     ///
-    /// One that is there and empty was cut off, and is left as it is.
+    /// An empty file was cut off, and is left unchanged.
     package static func open(
         directory: String,
         executor: any SerialExecutor
@@ -30,7 +31,7 @@ package actor Journal {
         return journal
     }
 
-    /// A journal that is gone with its last reference, for a simulation that resumes nothing.
+    /// A journal in memory, for a simulation that resumes nothing.
     package static func inMemory(
         executor: any SerialExecutor
     ) async throws(JournalError) -> Journal {
@@ -46,7 +47,7 @@ package actor Journal {
         self.database = database
     }
 
-    /// Folds the log into the main file, so that nothing but that file is left.
+    /// Moves the log into the main file, so that only that file is left.
     ///
     /// Nothing is lost when this fails or is never called.
     package func close() {
@@ -54,24 +55,25 @@ package actor Journal {
         database = nil
     }
 
-    /// Has every write fail after so many transactions, as when the power is cut there; nil for an
-    /// end of that.
+    /// Makes every write fail after `transactions` more transactions, as when the power is cut
+    /// there; nil ends that.
     ///
-    /// For simulated nights, and for nothing else.
+    /// Only for simulated nights.
     package func cut(after transactions: Int?) throws(JournalError) {
         try opened().transactionsLeft = transactions
     }
 
     package func isCut() throws(JournalError) -> Bool { try opened().transactionsLeft == 0 }
 
-    /// Has one write be refused after so many transactions, as by a disk that is full just then.
+    /// Makes one write fail after `transactions` more transactions, as when the disk is full at
+    /// that moment.
     ///
-    /// Nil is an end of that. For simulated nights, as what follows.
+    /// Nil ends that. Only for simulated nights, like the following functions.
     package func refuse(after transactions: Int?) throws(JournalError) {
         try opened().transactionsBeforeRefusal = transactions
     }
 
-    /// From now on it is known what a power cut would leave.
+    /// From now on, keeps a copy of what a power cut would leave.
     package func keepDisk() throws(JournalError) {
         let database = try opened()
         let disk = try JournalDatabase(path: ":memory:", mode: .write)
@@ -79,7 +81,7 @@ package actor Journal {
         database.disk = disk
     }
 
-    /// Goes back to what a power cut leaves: what was not durable is lost.
+    /// Goes back to the state after a power cut: everything that was not durable is lost.
     package func losePower() throws(JournalError) {
         let database = try opened()
         if let disk = database.disk { try database.copy(disk) }
@@ -101,16 +103,17 @@ package actor Journal {
         Glibc.close(folder)
     }
 
-    /// Makes a journal under a name of its own first: whatever ends us, no half of one is left.
+    /// Creates a journal under a temporary name first: whatever ends the process, no half of a
+    /// journal is left.
     ///
-    /// When another process has made one meanwhile, that one holds.
+    /// When another process has created one in the meantime, that one is used.
     private static func make(_ path: String) throws(JournalError) {
         let draft = "\(path).new-\(getpid())"
         defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
         for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) }
         try fill(draft)
         if link(draft, path) == 0 || errno == EEXIST { return }
-        // A file system without links.
+        // The file system has no hard links.
         guard rename(draft, path) == 0 else {
             throw JournalError(
                 errno == ENOSPC || errno == EDQUOT ? .full : .cannotCreate,
@@ -120,7 +123,7 @@ package actor Journal {
         }
     }
 
-    /// Writes an empty journal whole; its connection is closed on return.
+    /// Writes a complete empty journal; its connection is closed on return.
     private static func fill(_ path: String) throws(JournalError) {
         let database = try JournalDatabase(path: path, mode: .write)
         try Schema.prepare(database)
@@ -175,8 +178,9 @@ extension Journal {
         }
     }
 
-    /// What is to be told about it is left in the same transaction; `made` is the time of the world
-    /// outside, which a rehearsal's is not.
+    /// Ends a run and adds notifications about it in the same transaction.
+    ///
+    /// `made` is the time of the real world, which differs from a simulation's.
     ///
     /// `counts` is the number of vehicles by outcome, as JSON for a fleet.
     package func endRun(
@@ -203,9 +207,9 @@ extension Journal {
         }
     }
 
-    /// Gives the runs that a crash left open an end, and returns them as they were.
+    /// Ends the runs that a crash left open, and returns them as they were.
     ///
-    /// Only for anyone who holds the state directory's lock: nobody else's run is open then.
+    /// Only for the holder of the state directory's lock: then no other process has an open run.
     @discardableResult
     package func closeInterruptedRuns() throws(JournalError) -> [RunRecord] {
         let database = try opened()
@@ -216,7 +220,7 @@ extension Journal {
         }
     }
 
-    /// The end is the last sign of life: nobody saw the real one.
+    /// The end is the time of the last sign of life, because the real end is unknown.
     private static func closeOpenRuns(in database: JournalDatabase) throws(JournalError) {
         try database.execute(
             """
@@ -233,7 +237,7 @@ extension Journal {
         try view().lastRun(rollout: rollout)
     }
 
-    /// The last run of the rollout that is meant without being named: no order.
+    /// The last run of the rollout that commands mean when none is named: never an order.
     package func lastRollout() throws(JournalError) -> RunRecord? { try view().lastRollout() }
 
     package func run(_ number: Int) throws(JournalError) -> RunRecord? {
@@ -249,7 +253,7 @@ extension Journal {
 // MARK: Events
 
 extension Journal {
-    /// Writes all of them or none.
+    /// Writes all of the events or none.
     package func append(_ events: [EventRecord]) throws(JournalError) {
         guard !events.isEmpty else { return }
         let database = try opened()

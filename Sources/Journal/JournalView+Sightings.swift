@@ -1,6 +1,6 @@
 package import Domain
 
-/// When a vehicle was heard last, as the events of the runs that are kept have it.
+/// The time when a vehicle was last heard, from the events of the runs that are kept.
 package struct Sighting: Sendable, Equatable {
     package let vehicle: VehicleID
     package let time: WallTime
@@ -11,10 +11,10 @@ package struct Sighting: Sendable, Equatable {
     }
 }
 
-/// How strongly a vehicle was heard last.
+/// The signal of a vehicle when it was last heard.
 package struct SignalSighting: Sendable, Equatable {
     package let vehicle: VehicleID
-    /// As a run told it, such as `-71 dBm`.
+    /// The text of the run's event, such as `-71 dBm`.
     package let signal: String
 }
 
@@ -34,7 +34,8 @@ package struct Ending: Sendable, Equatable {
 extension JournalView {
     /// The last time that each vehicle answered.
     ///
-    /// The last one is the one with the highest number: a clock that was set back does not hide it.
+    /// The last event is the one with the highest number: a clock that was set back does not hide
+    /// it.
     package func sightings() throws(JournalError) -> [Sighting] {
         try rows(
             """
@@ -56,7 +57,7 @@ extension JournalView {
         )
     }
 
-    /// How strongly each vehicle was heard when a link to it was made last.
+    /// The signal of each vehicle when a link to it was last made.
     package func signals() throws(JournalError) -> [SignalSighting] {
         try rows(
             """
@@ -75,7 +76,7 @@ extension JournalView {
         )
     }
 
-    /// All verdicts of the runs that are kept, orders excepted, in their order.
+    /// All verdicts of the runs that are kept, except orders, in their order.
     package func endings() throws(JournalError) -> [Ending] {
         try rows(
             """

@@ -6,9 +6,9 @@ package struct OwedStep: Sendable, Equatable {
     package let step: StepKey
     package let rollout: String
     package let vehicle: VehicleID
-    /// The run that began to owe it.
+    /// The run from which on it is owed.
     package let run: Int
-    /// As a manifest writes it.
+    /// The step as a manifest writes it.
     package let action: String
     /// The gateway of that run; nil for a run of this machine's journal.
     package let gateway: String?

@@ -1,12 +1,12 @@
 package import Domain
 
-/// Where a rollout as a whole stands, beyond what its vehicles say.
+/// The state of a rollout as a whole, apart from its vehicles.
 package struct RolloutRecord: Sendable, Equatable {
-    /// How far its last beginning is; what people set is its `hold`.
+    /// The state of its last beginning; what people set is in `hold`.
     package enum State: String, CaseIterable, Sendable {
-        /// A run works on it, or the next one goes on.
+        /// A run works on it, or the next run continues it.
         case running
-        /// Every vehicle has had its verdict.
+        /// Every vehicle has its verdict.
         case finished
     }
 
@@ -16,12 +16,13 @@ package struct RolloutRecord: Sendable, Equatable {
     package var state: State
     /// The last wave that was let in, from 0.
     package var wave: Int
-    /// When that wave's vehicles had all ended, so that soaking goes on over a restart of ours.
+    /// When all vehicles of that wave had ended, so that the soak time continues after a restart of
+    /// the program.
     package var waveEnded: WallTime?
-    /// The run that began it last: executions of earlier beginnings are over.
+    /// The run that last began it: executions of earlier beginnings are over.
     package var began: Int
     package var updated: WallTime
-    /// What a person or a gate has set; a saved record leaves it as it is.
+    /// The hold that a person or a gate has set; saving the record does not change it.
     package private(set) var hold: Hold?
 
     package init(
@@ -42,7 +43,7 @@ package struct RolloutRecord: Sendable, Equatable {
 
     static let columns = "name, plan, state, wave, wave_ended, began, updated"
 
-    /// With the hold, which is a row of its own.
+    /// Includes the hold, which is in a row of its own.
     static let query = """
         SELECT name, plan, state, wave, wave_ended, began, updated, rollout, kind, holds.reason,
             author, made

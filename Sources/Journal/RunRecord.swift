@@ -9,9 +9,10 @@ package struct RunRecord: Sendable, Equatable {
     package let started: WallTime
     /// The seed when the radio was simulated.
     package let seed: UInt64?
-    /// Of `exec`: a rollout of its own, which nobody means without naming it.
+    /// Whether it is an order of `exec`: a rollout of its own, which commands mean only when it is
+    /// named.
     package let isOrder: Bool
-    /// Nil while the run goes on.
+    /// Nil while the run is active.
     package let end: End?
     /// The gateway of the run; nil for a run of this machine's journal.
     package let gateway: String?
@@ -21,7 +22,7 @@ package struct RunRecord: Sendable, Equatable {
     /// How a run ended.
     package struct End: Sendable, Equatable {
         package let time: WallTime
-        /// Nil when the run was killed and a later one found it open.
+        /// Nil when the run was killed and a later run found it open.
         package let exitCode: Int?
         package let reason: String
 

@@ -1,17 +1,17 @@
 package import Domain
 
-/// What a person has said with a verb, and what it has changed: kept when what it set is gone.
+/// A person's command and its effect: kept after the effect is gone.
 package struct Saying: Sendable, Equatable {
-    /// As the commands are called.
+    /// The name of the command.
     package let verb: String
-    /// Nil for what is said of vehicles.
+    /// Nil for a command about vehicles.
     package let rollout: String?
-    /// None means all of the rollout, or the depot.
+    /// Empty means all of the rollout, or the depot.
     package let vehicles: [VehicleID]
     package let reason: String
     package let author: String
     package let made: WallTime
-    /// The last run that had begun by then; 0 when nothing had run.
+    /// The last run that had begun at that time; 0 when nothing had run.
     package var run = 0
     /// The gateway of that run; nil for a run of this machine's journal.
     package var gateway: String?
@@ -57,8 +57,8 @@ package struct Saying: Sendable, Equatable {
 }
 
 extension Schema {
-    /// What people have said, under whose name; and what programs were answered, so that a request
-    /// that is sent twice is carried out once.
+    /// People's commands with their authors, and answers to programs, so that a request that is
+    /// sent twice is carried out once.
     static let said = """
         CREATE TABLE said (
             id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -83,7 +83,7 @@ extension Schema {
 }
 
 extension Journal {
-    /// Writes down who has said what, in the transaction of what it changes.
+    /// Records the author and the command, in the transaction of its effect.
     static func note(
         _ saying: Saying?,
         in database: JournalDatabase
@@ -99,7 +99,7 @@ extension Journal {
 }
 
 extension JournalView {
-    /// What was said since a run had begun, of a rollout or of vehicles, the oldest first; nil means of
+    /// Commands since a run had begun, about a rollout or vehicles, oldest first; nil means about
     /// all rollouts.
     package func sayings(
         of rollout: String?,

@@ -1,11 +1,11 @@
-/// The tables, and how a file of an older version gets them.
+/// The tables, and the upgrade of files of older versions.
 enum Schema {
-    /// `YARD` in ASCII: tells our file from any other SQLite database.
+    /// `YARD` in ASCII: distinguishes our file from any other SQLite database.
     static let applicationID = 0x5941_5244
 
-    /// The script at index n brings version n to n + 1.
+    /// The script at index n upgrades version n to n + 1.
     ///
-    /// One that was released never changes.
+    /// A released script never changes.
     static let migrations = [
         """
         CREATE TABLE runs (
@@ -77,7 +77,7 @@ enum Schema {
             PRIMARY KEY (run, number)
         ) STRICT, WITHOUT ROWID;
         """,
-        // What an update needs beyond a restart of ours, and the right to touch a module.
+        // What an update needs after a restart of the program, and the right to touch a module.
         """
         ALTER TABLE executions ADD COLUMN stage TEXT NOT NULL DEFAULT 'none';
         ALTER TABLE executions ADD COLUMN part INTEGER NOT NULL DEFAULT 0 CHECK (part >= 0);
@@ -144,10 +144,10 @@ enum Schema {
             made INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """,
-        // A bootloader without a name is found again by its place.
+        // A bootloader without a name is found again by its handle.
         "ALTER TABLE executions ADD COLUMN bootloader_place TEXT",
         Schema.numbered,
-        // A verdict stands until the vehicle has another one, or a step acts on it.
+        // A verdict stays valid until the vehicle has another one, or a step acts on it.
         """
         ALTER TABLE executions ADD COLUMN linked INTEGER NOT NULL DEFAULT 0
             CHECK (linked IN (0, 1));
@@ -166,7 +166,7 @@ enum Schema {
             ended INTEGER NOT NULL
         ) STRICT;
         """,
-        // What has been in the numbers of a gate is known when its verdict was taken away, too.
+        // Executions that a gate has counted stay marked after their verdict was removed.
         """
         ALTER TABLE executions ADD COLUMN counted INTEGER NOT NULL DEFAULT 0
             CHECK (counted IN (0, 1));
@@ -184,7 +184,7 @@ enum Schema {
             UPDATE executions SET counted = 1 WHERE number = NEW.number;
         END;
         """,
-        // What stands in the yard, whether a run was ever made on it or not.
+        // Modules in the yard, whether a run ever worked on them or not.
         """
         CREATE TABLE inventory (
             serial TEXT NOT NULL,
@@ -222,7 +222,8 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """,
         Schema.outbox,
-        // What the fleet's database granted: one that went back in time grants the same again.
+        // Grants of the fleet's database: one that went back in time would grant the same ones
+        // again.
         """
         CREATE TABLE fleet_epochs (
             serial TEXT PRIMARY KEY,
@@ -238,9 +239,9 @@ enum Schema {
 
     static var version: Int { migrations.count }
 
-    /// Makes a connection that writes ready: settings, identity and the newest tables.
+    /// Prepares a connection that writes: settings, identity and the newest tables.
     static func prepare(_ database: JournalDatabase) throws(JournalError) {
-        // Looked at before anything is changed, so that a foreign file stays as it is.
+        // Checked before anything is changed, so that a foreign file stays unchanged.
         let found = try identify(database)
         let mode = try database.text("PRAGMA journal_mode = WAL")
         guard ["wal", "memory"].contains(mode) else {
@@ -266,10 +267,10 @@ enum Schema {
         }
     }
 
-    /// The same journal with the newest tables, for one who only reads.
+    /// The same journal with the newest tables, for reading only.
     ///
-    /// It is the connection itself, or a copy in memory where an earlier version has written the
-    /// file. Throws unless it is a journal.
+    /// It is the connection itself, or a copy in memory when an earlier version has written the
+    /// file. Throws when the file is no journal.
     static func readable(
         _ database: JournalDatabase
     ) throws(JournalError) -> JournalDatabase {
@@ -285,7 +286,7 @@ enum Schema {
         return copy
     }
 
-    /// The version of a journal that is ours, 0 for an empty file.
+    /// The version of one of our journals; 0 for an empty file.
     private static func identify(_ database: JournalDatabase) throws(JournalError) -> Int {
         let application = try database.integer("PRAGMA application_id")
         let found = try database.integer("PRAGMA user_version")
@@ -301,7 +302,7 @@ enum Schema {
         return found
     }
 
-    /// It was cut off, or never ours: a new one would not make up for what it knew.
+    /// The file was cut off, or was never ours: a new journal could not replace its content.
     static var empty: JournalError {
         JournalError(.corrupt, "open", words: "the file is empty")
     }
