@@ -6,10 +6,10 @@ package import Postgres
 import SourceTree
 import Threads
 
-/// Where the fleet's database is, and what opens it.
+/// The address of the fleet's database, and what opens it.
 package struct FleetAccess: Sendable {
     package let address: FleetAddress
-    /// What this machine is called in the fleet.
+    /// This machine's name in the fleet.
     package let gateway: String
     private let password: Secret?
 
@@ -23,7 +23,7 @@ package struct FleetAccess: Sendable {
         self.password = password
     }
 
-    /// For commands that mean nothing without one.
+    /// The fleet for a command that needs one.
     package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         guard let access = try Self.named(invocation.value("fleet"), context) else {
             throw CommandError(
@@ -36,7 +36,7 @@ package struct FleetAccess: Sendable {
         self = access
     }
 
-    /// For runs: nil where there is no fleet.
+    /// The fleet for a run; nil when there is none.
     ///
     /// A rehearsal takes rights only when it is asked to: what is rehearsed are the fleet's own modules.
     package static func ofRun(
@@ -86,7 +86,7 @@ package struct FleetAccess: Sendable {
     /// The address, for people; it has no password.
     package var name: String { address.text }
 
-    /// From the flag, else the environment, else the file.
+    /// Uses the flag, else the environment, else the file.
     private static func named(
         _ flag: String?,
         _ context: Context
@@ -144,10 +144,10 @@ package struct FleetAccess: Sendable {
         }
     }
 
-    /// Of the service manager.
+    /// The password from the service manager's credential; nil when there is none.
     ///
-    /// A password file is libpq's to read; here it is only made sure that it will, for it passes over
-    /// one that others can read.
+    /// libpq reads a password file itself; here it is only checked, because libpq ignores one that
+    /// others can read.
     private static func password(
         _ address: FleetAddress,
         _ context: Context
@@ -181,7 +181,7 @@ package struct FleetAccess: Sendable {
         return FleetDatabase(settings, on: executor) { RealTime().now }
     }
 
-    /// Lends the database behind a thread of its own, and ends both.
+    /// Runs `body` with the database on a thread of its own, and ends both.
     package func withDatabase<R: Sendable>(
         _ body: (FleetDatabase) async throws(FleetError) -> R
     ) async throws(CommandError) -> R {
@@ -206,7 +206,8 @@ package struct FleetAccess: Sendable {
         }
     }
 
-    /// The same for what needs tables that fit this program; nothing is asked of others.
+    /// The same for work that needs tables that fit this program; with other tables `body` is not
+    /// called.
     package func withTables<R: Sendable>(
         _ body: (FleetDatabase) async throws(FleetError) -> R
     ) async throws(CommandError) -> R {
@@ -255,7 +256,7 @@ extension FleetError {
         }
     }
 
-    /// The same for people.
+    /// The error for people.
     package func commandError(_ address: FleetAddress) -> CommandError {
         let (kind, hint): (CommandError.Kind, String?) =
             switch self.kind {

@@ -3,9 +3,9 @@ package import Domain
 import Journal
 import Postgres
 
-/// What people set for a fleet, from any machine that reaches its database.
+/// People's requests to a fleet, from any machine that reaches its database.
 ///
-/// Every gateway obeys it before its next act; what is answered here is in force there.
+/// Every gateway obeys them before its next act; when this answers, they are in force there.
 package struct FleetControl: Sendable {
     package let access: FleetAccess
 
@@ -13,11 +13,11 @@ package struct FleetControl: Sendable {
         self.access = access
     }
 
-    /// What a request came to in the fleet.
+    /// The result of a request in the fleet.
     package enum Result {
-        /// All there is to it.
+        /// The complete answer.
         case whole(SteeringAnswer)
-        /// The machine's own journal has its share in it.
+        /// The fleet's part; the machine's own journal has its own part.
         case share(FleetShare)
     }
 
@@ -96,7 +96,7 @@ package struct FleetControl: Sendable {
         return .share(share)
     }
 
-    /// A rollout that the fleet does not know is this machine's own.
+    /// Sets or lifts a hold; a rollout that the fleet does not know is this machine's own.
     private func hold(_ request: SteeringRequest) async throws(CommandError) -> Result {
         let reason = request.reason.map { ": \($0)" } ?? ""
         let (name, answer) = try await access.withDatabase {
@@ -172,7 +172,8 @@ package struct FleetControl: Sendable {
         return SteeringAnswer("left alone by every gateway \(until): \(names)")
     }
 
-    /// A person's word on vehicles; refused with 75 while a gateway is at work on one to be cleared.
+    /// Settles vehicles by a person's answer; throws `busy` (75) while a gateway works on one to be
+    /// cleared.
     private func answer(
         _ request: SteeringRequest,
         _ vehicles: [VehicleID?]
@@ -221,21 +222,21 @@ package struct FleetControl: Sendable {
     }
 }
 
-/// What became of a request in the fleet, beside this machine's own journal.
+/// The fleet's part of a request, beside this machine's own journal.
 package struct FleetShare {
-    /// Vehicles that were meant.
+    /// The vehicles that the request selects.
     var known: Set<VehicleID> = []
     var lifted = 0
     var cleared = FleetCleared()
     /// The rollout of a `retry` without names, and its vehicles that every gateway takes again.
     var rollout: String?
     var rearmed: Set<VehicleID> = []
-    /// What to say when there is nothing to be said of this machine.
+    /// The answer when there is none about this machine.
     var answer: SteeringAnswer?
 
     init() {}
 
-    /// What was cleared there and not here.
+    /// Sentences about what was cleared in the fleet and not here.
     func sentences(beyond own: Cleared) -> [String] {
         let debts = Set(own.debts.map(\.vehicle.text))
         let said = Set(own.answered.map(\.text))

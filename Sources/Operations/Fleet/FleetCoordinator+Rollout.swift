@@ -41,7 +41,7 @@ extension FleetCoordinator {
             return state.place
         }
         guard let place, part.wave != nil else { return nil }
-        // Another history counts its changes from elsewhere.
+        // Another history counts its changes from another start.
         let history = try await journal.fleetHistory()
         let changes = state.withLock { state in
             if state.history != history {
@@ -99,7 +99,7 @@ extension FleetCoordinator {
         return await hearing.failed(lease, vehicle, signal: signal, isLost: isLost)
     }
 
-    /// What others have brought to rest is not owed here any more.
+    /// Removes debts here that others have settled.
     private func settleAccounts(of vehicles: Set<VehicleID>) async throws(JournalError) {
         for record in try await journal.fleetAccounts() where vehicles.contains(record.vehicle) {
             let accounts: FleetAccounts
@@ -110,7 +110,7 @@ extension FleetCoordinator {
         }
     }
 
-    /// What a vehicle is in doubt about is known here as well: without it the verdict would not stand.
+    /// Takes over the doubts about vehicles: without them their verdict would not stay valid here.
     private func adoptDoubts(of vehicles: [VehicleID]) async throws(JournalError) {
         for vehicle in vehicles {
             guard let record = try await journal.execution(rollout: rollout, vehicle: vehicle)
@@ -281,7 +281,7 @@ extension FleetCoordinator {
                 )
                 guard isOurs else { return }
                 let failure = await part.check(wave.number)
-                // A program that was ended with the run has not said anything about the wave.
+                // A program that was ended with the run gave no result for the wave.
                 guard !Task.isCancelled else { return }
                 if let failure {
                     return try await stop("the check after wave \(wave.number + 1): \(failure)")

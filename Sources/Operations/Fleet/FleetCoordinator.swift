@@ -6,25 +6,25 @@ package import Rollout
 import Sessions
 import Synchronization
 
-/// The rights of a fleet: a module is touched only with the right of the fleet's database, and by this
-/// machine's journal, too.
+/// Coordinates the gateways of a fleet: a module is touched only with the right of the fleet's
+/// database and of this machine's journal.
 package final class FleetCoordinator: Coordinator {
     struct State: Sendable {
         var keeper: LeaseKeeper
         var fences: [Serial: LeaseFence] = [:]
-        /// Whether it was said that the database does not answer.
+        /// Whether it was reported that the database does not answer.
         var isAway = false
-        /// Since when it is waited for; nil while it is not.
+        /// When the wait for the database began; nil when there is none.
         var awaySince: Moment?
         var figures = FleetFigures()
         /// The rights under which work is done.
         var work: [Serial: Lease] = [:]
-        /// When people's words are looked for next.
+        /// When people's requests are next read.
         var nextLook: Moment?
         var nextNews: Moment?
-        /// Up to where is known what became of the rollout's vehicles.
+        /// The last known change of the rollout's vehicles.
         var changes = 0
-        /// In which history of the database.
+        /// The history of the database in which `changes` counts.
         var history: String?
         /// Vehicles that this gateway has left to the others, and has not reported to the database yet.
         var left: [LeftVehicle] = []
@@ -33,9 +33,9 @@ package final class FleetCoordinator: Coordinator {
         var isPlaceReported = true
         /// Whether a task of this run is handling the end of a wave.
         var isAdvancing = false
-        /// In a rehearsal: the wave that soaks, and since when, by simulated time.
+        /// In a rehearsal: the wave that soaks, and the simulated time when that began.
         var soaking: (wave: Int, since: Moment)?
-        /// Since when each vehicle waits for a gateway that vanished, or for a place at the gate.
+        /// When each vehicle's wait for a gateway that vanished, or for a place at the gate, began.
         var waits: [VehicleID: Moment] = [:]
     }
 
@@ -60,13 +60,13 @@ package final class FleetCoordinator: Coordinator {
     let hearing: FleetHearing
     private let terms: LeaseTerms
     let time: any Timekeeper
-    /// The machine's own clock, where that is not the run's; nil where nobody compares it.
+    /// The machine's own clock when that is not the run's; nil when it is not compared.
     private let machineTime: (@Sendable () -> WallTime)?
-    /// Tells people what is waited for.
+    /// Reports to people what is waited for.
     private let say: @Sendable (String) -> Void
     let state: Mutex<State>
 
-    /// For how long a vehicle waits for a database that does not answer or may not grant.
+    /// How long a vehicle waits for a database that does not answer or may not grant.
     package static let patience = Duration.seconds(30 * 60)
     private static let tick = Duration.seconds(1)
     static let lookPause = Duration.seconds(5)
@@ -147,7 +147,7 @@ package final class FleetCoordinator: Coordinator {
         return answer
     }
 
-    /// Asks until there is a final answer, the work is cancelled, or it took too long.
+    /// Asks until there is a final answer, the work is cancelled, or the time is over.
     private func ask(
         _ wish: LeaseWish,
         unless stop: StopSignal
@@ -191,11 +191,11 @@ package final class FleetCoordinator: Coordinator {
     private enum Answer {
         case granted(FleetLease, generation: Int, failures: Int)
         case final(Claim)
-        /// Worth another question; why, for people.
+        /// Worth asking again; the reason is for people.
         case later(String)
     }
 
-    /// Reports of this gateway are sent before its requests, so that its last state is what it takes over.
+    /// Sends this gateway's reports before its request, so that what it takes over is up to date.
     private func answer(to wish: LeaseWish) async throws(JournalError) -> Answer {
         if let error = try await post.deliver() { return later(error) }
         let answer: Answer
@@ -213,7 +213,8 @@ package final class FleetCoordinator: Coordinator {
         return .granted(lease, generation: generation, failures: failures)
     }
 
-    /// Whether what the fleet knows of the vehicle is to be known here: it is worked on, or its verdict is a doubt.
+    /// Whether the fleet's records of the vehicle are needed here: it is worked on, or its verdict
+    /// is a doubt.
     private static func bringsAccounts(_ answer: Answer) -> Bool {
         switch answer {
         case .granted: true
@@ -236,7 +237,7 @@ package final class FleetCoordinator: Coordinator {
         )
     }
 
-    /// Before a run begins: what others have settled meanwhile is settled here.
+    /// Settles here, before a run begins, what others have settled in the meantime.
     package func begin() async throws(JournalError) {
         guard try await post.deliver() == nil else { return }
         for record in try await journal.fleetAccounts() {
@@ -300,7 +301,7 @@ package final class FleetCoordinator: Coordinator {
                 "the gateway that had the right to this module has vanished; it is free in "
                 + left.brief
             guard part.wave != nil else { return .final(.unknown(words)) }
-            // By the server's clock it is free in a few minutes; the time of a rehearsal goes faster.
+            // By the server's clock it is free in a few minutes; a rehearsal's own clock is faster.
             guard waited(for: wish.vehicle) < Self.patience else {
                 return .final(.held(by: "a gateway that has vanished"))
             }
@@ -367,27 +368,28 @@ package final class FleetCoordinator: Coordinator {
             state.fences[lease.serial] = nil
             state.work[lease.serial] = nil
         }
-        // The verdict is reported from the journal, and gives the right back.
+        // The verdict is reported from the journal, and the report gives the right back.
         try await tell()
         if try await journal.debt(of: lease.serial) != nil, !state.withLock({ $0.isAway }) {
             await tellProgress(of: [lease])
         }
         if verdict == nil {
             let own = FleetLease(serial: lease.serial, epoch: lease.epoch)
-            // Without an answer the right runs out by itself, and others wait a little longer.
+            // Without an answer the right expires, and others wait a little longer.
             do throws(FleetError) { _ = try await fleet.release(own, of: holder) } catch {}
         }
         try await local.release(lease, with: verdict)
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     package var isShared: Bool { true }
 
-    /// The epoch of the right that work on this module is done under.
+    /// The epoch of the right under which this module is worked on.
     func epoch(of serial: Serial) -> Int? { state.withLock { $0.work[serial]?.epoch } }
 
-    /// While the database is away nothing waits for it: the keeper of the rights asks again.
+    /// Sends reports; while the database does not answer, nothing waits for it: the upkeep of the
+    /// rights tries again.
     package func tell() async throws(JournalError) {
         guard !state.withLock({ $0.isAway }) else { return }
         try await tellAll()
@@ -436,7 +438,8 @@ package final class FleetCoordinator: Coordinator {
                     perform(.cut(serial))
                     return .ended
                 }
-                // What leaves the vehicle as it is meant to be is done under the right that is there.
+                // A step that leaves the vehicle in the intended state may be done under the
+                // existing right.
                 if paying, act.intent.effect == .converge { return .granted }
                 isWaited(for: "the fleet's database does not answer: \(error)")
             }
@@ -456,7 +459,7 @@ package final class FleetCoordinator: Coordinator {
                     switch state.keeper.state(of: serial) {
                     case .held(let until): until.advanced(by: .zero - terms.reserve) <= now
                     case .ending, .lost: true
-                    // Not granted yet, or given back.
+                    // Not granted yet, or already given back.
                     case nil: false
                     }
                 }
@@ -478,10 +481,11 @@ package final class FleetCoordinator: Coordinator {
 
     package var upkeep: (@Sendable () async -> Void)? { { [self] in await keep() } }
 
-    /// A renewal never keeps a link from being cut: each has a task of its own.
+    /// Keeps the rights; a renewal never delays the closing of a link, because each has a task of
+    /// its own.
     private func keep() async {
         await withDiscardingTaskGroup { group in
-            // What the run has is known from its beginning.
+            // The first sign of life, with the run's figures, is given at its beginning.
             var nextSign = time.now
             var nextWave = time.now.advanced(by: Self.lookPause)
             while !Task.isCancelled {
@@ -555,7 +559,8 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    /// For people, and for the choice between gateways; no right depends on it.
+    /// Gives a sign of life, for people and for the choice between gateways; no right depends on
+    /// it.
     package func giveSign() async {
         let untold = (try? await journal.untoldCount()) ?? 0
         var figures = state.withLock { $0.figures }

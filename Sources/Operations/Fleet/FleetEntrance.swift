@@ -4,20 +4,20 @@ package import Manifest
 package import Postgres
 package import Rollout
 
-/// What a gateway does in its fleet before a run has any radio work: it signs in, begins the rollout or
-/// goes on with it, and brings the plan's vehicles.
+/// A gateway's steps in its fleet before any radio work of a run: it signs in, begins or continues
+/// the rollout, and enters the plan's vehicles.
 package struct FleetEntrance: Sendable {
-    /// Why a run does not take part.
+    /// Why a run cannot take part in the fleet.
     package enum Refusal: Error, Sendable {
-        /// The tables are none that this program works with.
+        /// The tables do not fit this program.
         case misfit(FleetSchema.Standing)
-        /// The database went back in time; the text says how that was seen.
+        /// The database went back in time; the text explains how this was detected.
         case restored(String)
-        /// Another machine is at work under this name.
+        /// Another machine works under this name.
         case nameTaken
-        /// The fleet works on the rollout by another plan, of this digest.
+        /// The fleet works on the rollout with another plan, which has this digest.
         case otherPlan(rollout: String, digest: String)
-        /// Another gateway began the rollout again in this moment.
+        /// Another gateway began the rollout again at this moment.
         case begunAgain(rollout: String)
     }
 
@@ -38,10 +38,10 @@ package struct FleetEntrance: Sendable {
         self.terms = terms
     }
 
-    /// Signs in, after the rights of `last` were given back, the start before this one.
+    /// Signs in, after giving back the rights of `last`, the previous process of this gateway.
     ///
-    /// For the holder of the state directory's lock. `keep` writes the new start down before it has any
-    /// right, so that the next one finds it. Gives how many rights were given back.
+    /// Only for the holder of the state directory's lock. `keep` records the new process before it
+    /// has any right, so that the next one finds it. Returns how many rights were given back.
     package func signIn(
         after last: String?,
         program: String,
@@ -61,7 +61,8 @@ package struct FleetEntrance: Sendable {
         ) {
             throw Refusal.restored(words)
         }
-        // What the last start has done is reported before its rights are given back, so that it still counts.
+        // Acts of the last process are reported before its rights are given back, so that they
+        // still count.
         let post = FleetPost(journal, fleet, gateway: gateway, last: last)
         if let error = try await post.deliver() { throw error }
         try await post.tellDebts()
@@ -76,9 +77,9 @@ package struct FleetEntrance: Sendable {
         return (holder, freed)
     }
 
-    /// Begins the rollout or goes on with it, for all gateways; returns whether it begins again here.
+    /// Begins or continues the rollout for all gateways; returns whether it begins again here.
     ///
-    /// Every gateway works by the same plan.
+    /// Every gateway works with the same plan.
     package func enter(
         _ plan: FrozenPlan,
         as holder: FleetHolder,
@@ -121,7 +122,7 @@ package struct FleetEntrance: Sendable {
         return (beginning, begins || before.map { $0.beginning != beginning } ?? again)
     }
 
-    /// Brings the plan's vehicles; gives the part of a run that has these of them.
+    /// Enters the plan's vehicles; returns the part of a run with these vehicles.
     package func enlist(
         _ plan: FrozenPlan,
         _ jobs: [VehicleJob],

@@ -2,9 +2,10 @@ import Domain
 import Postgres
 import Synchronization
 
-/// What the fleet's database gets to know of how well this gateway hears the vehicles of its rollout.
+/// Reports to the fleet's database how well this gateway hears the vehicles of its rollout.
 ///
-/// These are hints for the choice between gateways; without an answer of the database this gateway goes on alone.
+/// These are hints for the choice between gateways; without an answer of the database this gateway
+/// continues alone.
 final class FleetHearing: Sendable {
     private struct State {
         /// In dBm.
@@ -31,7 +32,7 @@ final class FleetHearing: Sendable {
 
     private var isCompared: Bool { part.wave != nil && !part.isPartial }
 
-    /// Notes how well vehicles are heard.
+    /// Stores how well vehicles are heard.
     ///
     /// The first signals are reported immediately, because gateways compare them from the first claim on; later ones
     /// are reported with the signs of life.
@@ -49,7 +50,7 @@ final class FleetHearing: Sendable {
         if isFirst { await report() }
     }
 
-    /// Reports what the database does not have yet.
+    /// Reports the signals that the database does not have yet.
     func report() async {
         guard isCompared else { return }
         while true {
@@ -71,7 +72,7 @@ final class FleetHearing: Sendable {
         }
     }
 
-    /// A database with another history may have forgotten what was reported.
+    /// Reports all signals again: a database with another history may have lost them.
     func reportsAgain() {
         state.withLock { $0.unreported = Set($0.signals.keys) }
     }

@@ -7,7 +7,7 @@ import Postgres
 import Rollout
 import Threads
 
-/// A fleet that a run is to take rights from.
+/// A fleet from which a run takes its rights.
 package struct FleetPlace: Sendable {
     package let access: FleetAccess
     package let context: Context
@@ -17,12 +17,13 @@ package struct FleetPlace: Sendable {
         self.context = context
     }
 
-    /// In the state directory: the last start of this gateway that may have rights.
+    /// The file in the state directory with the last process of this gateway that may have rights.
     private static let file = "fleet-instance"
 
-    /// Signs in, after it gave back what the last start in this state directory held.
+    /// Signs in, after giving back the rights of the last process in this state directory.
     ///
-    /// For the holder of the directory's lock, before any radio work. On `lane`, or a thread of its own.
+    /// Only for the holder of the directory's lock, before any radio work. The database is used on
+    /// `lane`, or on a thread of its own.
     func sit(
         state: String,
         journal: Journal,
@@ -69,7 +70,7 @@ package struct FleetPlace: Sendable {
         }
     }
 
-    /// Nil when there is none.
+    /// Reads the last process; nil when there is none.
     private static func instance(at path: String) throws(CommandError) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else {
@@ -95,17 +96,17 @@ package struct FleetPlace: Sendable {
     }
 }
 
-/// A run's place in a fleet, from its signing in to its end.
+/// A run's access to its fleet, from signing in to its end.
 struct FleetSeat: Sendable {
     let fleet: FleetDatabase
     let entrance: FleetEntrance
     let holder: FleetHolder
-    /// Nil where the database has the run's own.
+    /// The database's thread; nil when it uses the run's.
     let thread: ThreadExecutor?
     let context: Context
     let access: FleetAccess
 
-    /// Begins the rollout or goes on with it, for all gateways; returns whether it begins again here.
+    /// Begins or continues the rollout for all gateways; returns whether it begins again here.
     func enter(
         _ plan: FrozenPlan,
         _ jobs: [VehicleJob],
@@ -149,7 +150,8 @@ struct FleetSeat: Sendable {
         }
     }
 
-    /// Reports the end of the run, which is the last thing in the journal, and how far its open updates are.
+    /// Reports the end of the run, which is the last entry in the journal, and the progress of its
+    /// open updates.
     func reportEnd(_ journal: Journal) async throws(JournalError) {
         let post = FleetPost(journal, fleet, as: holder)
         guard let error = try await post.deliver() else { return try await post.tellDebts() }
@@ -159,7 +161,7 @@ struct FleetSeat: Sendable {
         )
     }
 
-    /// Says good-bye; a database that does not answer finds out by itself.
+    /// Signs off; a database that does not answer notices later that the gateway is gone.
     func leave() async {
         do throws(FleetError) { try await fleet.signOff(holder) } catch {}
         await fleet.close()
@@ -168,7 +170,7 @@ struct FleetSeat: Sendable {
 }
 
 extension FleetAccess {
-    /// Why a run does not take part, for people.
+    /// Why a run cannot take part in the fleet, for people.
     fileprivate func commandError(_ error: any Error) -> CommandError {
         switch error {
         case let error as FleetError: return error.commandError(address)

@@ -2,12 +2,14 @@ import Domain
 package import Journal
 package import Postgres
 
-/// Tells the fleet's database what this gateway's journal has for it: in its order, and as often as it
-/// takes, for whatever is reported twice changes nothing the second time.
+/// Sends the reports in this gateway's journal to the fleet's database, in their order.
+///
+/// It may send them again as often as necessary: a report that arrives twice changes nothing the
+/// second time.
 package struct FleetPost: Sendable {
     let journal: Journal
     let fleet: FleetDatabase
-    /// The start in whose name what is open is reported again; without one there is nothing open.
+    /// The process in whose name open work is reported again; nil when there is no open work.
     let holder: FleetHolder?
     private let gateway: String
 
@@ -15,7 +17,7 @@ package struct FleetPost: Sendable {
         self.init(journal, fleet, gateway: holder.gateway, last: holder.instance)
     }
 
-    /// Before this gateway has a start of its own: `last` is the one before.
+    /// For a gateway without a process of its own yet: `last` is the previous one.
     package init(
         _ journal: Journal,
         _ fleet: FleetDatabase,
@@ -27,10 +29,10 @@ package struct FleetPost: Sendable {
         holder = instance.map { FleetHolder(instance: $0, gateway: gateway) }
     }
 
-    /// Why something is not reported yet, nil when all is.
+    /// Sends all reports; returns why something is not reported yet, nil when all is.
     ///
-    /// A database with another history may have forgotten what was reported: all of it is reported again, and what is
-    /// open here as well, before anything is asked of it.
+    /// A database with another history may have lost reports: all of them are sent again, and the
+    /// open work here too, before anything is requested.
     package func deliver() async throws(JournalError) -> FleetError? {
         let place: FleetPlaceInHistory
         do throws(FleetError) { place = try await fleet.place(of: gateway) } catch { return error }
@@ -49,7 +51,7 @@ package struct FleetPost: Sendable {
         return nil
     }
 
-    /// What was begun here and nobody has settled, for a database that may not know of it.
+    /// Reports open work that was begun here to a database that may not know of it.
     private func reportOpen() async throws(JournalError) -> FleetError? {
         guard let holder, try await journal.fleetHistory() != nil else { return nil }
         let open = try await journal.fleetOpen()
@@ -139,8 +141,8 @@ package struct FleetPost: Sendable {
         }
     }
 
-    /// Sets here what people have set for a rollout in the fleet, and there what a gate has set here;
-    /// gives why that was not possible.
+    /// Applies here the hold that people have set in the fleet, and there the hold that a gate has
+    /// set here; returns why that was not possible.
     package func follow(_ rollout: String) async throws(JournalError) -> FleetError? {
         let own = try await journal.hold(on: rollout)
         let before = try await journal.fleetMark(of: rollout)
@@ -209,7 +211,7 @@ package struct FleetPost: Sendable {
 }
 
 extension FleetAccounts {
-    /// The same in the journal's words; what a newer program wrote in another form is left out.
+    /// The same in the journal's types; leaves out what a newer program wrote in another form.
     var knowledge: FleetKnowledge {
         var known = FleetKnowledge()
         known.steps = steps.map { step in

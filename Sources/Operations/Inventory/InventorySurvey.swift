@@ -4,13 +4,13 @@ package import Modules
 package import Radio
 import Sessions
 
-/// One module that an inventory looks at, with what opens it.
+/// One module that an inventory reads, with what opens it.
 package struct InventoryTarget: Sendable {
     package let serial: Serial
     package let family: Family
     package let profile: Profile
     package let vehicle: VehicleID?
-    /// Nil for one that cannot be opened.
+    /// Nil for a module that cannot be opened.
     package let driver: (any UpdateDriver)?
     package let bond: BondPolicy
     /// Why it cannot be opened.
@@ -37,17 +37,19 @@ package struct InventoryTarget: Sendable {
         driver?.recogniser ?? ModuleRecogniser(family: family, form: profile.advertisement)
     }
 
-    /// False for GO devices: they look for us, and only when they are to carry something out.
+    /// Whether it advertises; GO devices do not: they connect to us, and only to carry something
+    /// out.
     package var isHeard: Bool { profile.advertisement != nil }
 }
 
-/// Hears modules, opens each and reads what it is, runs and holds; nothing is changed on them.
+/// Listens for modules, opens each one and reads its identity, versions and properties; changes
+/// nothing.
 package struct InventorySurvey: Sendable {
-    /// What is known of a module's battery under these names, by profiles or by the standard service.
+    /// The names of battery properties in profiles, and the name for the standard service's value.
     package static let batteryNames = [
         "state_of_charge", "battery_level", "battery", "battery_charge",
     ]
-    /// How long ago a module may have been heard to be connected to without being heard again.
+    /// How old a sighting may be for connecting without a new search.
     private static let freshness = Duration.seconds(20)
     private static let attempts = 2
     private static let readLimit = Duration.seconds(10)
@@ -57,8 +59,8 @@ package struct InventorySurvey: Sendable {
     private let length: Duration
     private let objection: @Sendable (Serial) async -> String?
 
-    /// `length` is how long it listens for modules that were not heard yet; `objection` says why a module
-    /// must not be connected to now.
+    /// `length` is how long it listens for modules that were not heard yet; `objection` returns why
+    /// a module must not be connected to now.
     package init(
         central: any Central,
         time: any Timekeeper,
@@ -78,7 +80,8 @@ package struct InventorySurvey: Sendable {
         var wallTime: WallTime
     }
 
-    /// A record for each module in the order of `targets`; those that look for us have none.
+    /// Returns a record for each module in the order of `targets`, except for those that connect to
+    /// us.
     package func look(
         at targets: [InventoryTarget],
         unless isStopped: @escaping @Sendable () -> Bool
@@ -162,7 +165,7 @@ package struct InventorySurvey: Sendable {
 
     private static let ended = "not looked at: the inventory was ended"
 
-    /// A link may be lost: it is tried once more, with the module heard again.
+    /// Reads a module; when the link is lost, searches again and tries once more.
     private func read(
         _ target: InventoryTarget,
         _ driver: any UpdateDriver,
@@ -238,7 +241,7 @@ package struct InventorySurvey: Sendable {
                 let value = try await holder.read(spec.name)
                 facts.append(.init(.property, spec.name, value.text, unit: spec.unit))
             } catch {
-                // What this module does not have is left out.
+                // Properties that this module does not have are left out.
                 guard case .module(let failure) = error else { continue }
                 guard failure.failureClass != .transient else { throw failure }
             }
@@ -256,13 +259,13 @@ package struct InventorySurvey: Sendable {
         (DeviceInformation.hardwareRevision, "hardware"),
     ]
 
-    /// Of the Battery service (0x180F).
+    /// The level of the Battery service (0x180F).
     private static let batteryLevel = Characteristic(
         GATTUUID(short: 0x2A19),
         of: GATTUUID(short: 0x180F)
     )
 
-    /// Nil where the module does not have it, or does not give it.
+    /// Nil when the module does not have the characteristic, or refuses to read it.
     private func bytes(
         of characteristic: Characteristic,
         on vehicle: VehicleLink
@@ -281,7 +284,7 @@ package struct InventorySurvey: Sendable {
 }
 
 extension Pairing {
-    /// As an inventory says it.
+    /// The text in an inventory.
     fileprivate var words: String {
         switch self {
         case .none: "none"

@@ -8,7 +8,8 @@ import Radio
 import Rollout
 import Threads
 
-/// Reads what vehicles are, run and owe: by radio, or from what the journal has of earlier times.
+/// Reads the identity, versions and debts of vehicles: by radio, or from the journal's earlier
+/// results.
 package struct InventoryTour: Sendable {
     private let plan: FrozenPlan?
     private let chosen: [PlannedVehicle]?
@@ -20,7 +21,7 @@ package struct InventoryTour: Sendable {
     private let common: CommonOptions
     private let context: Context
 
-    /// Of the vehicles of a plan, or of every module that is in reach within `length`.
+    /// For the vehicles of a plan, or for every module in reach within `length`.
     package init(
         _ plan: FrozenPlan?,
         for length: Duration,
@@ -44,7 +45,8 @@ package struct InventoryTour: Sendable {
         self.context = context
     }
 
-    /// Visits the modules, keeps what they answer, and says how a command ends that did this.
+    /// Reads the modules, stores their answers, and returns the exit code for a command that did
+    /// this.
     package func visit() async throws(CommandError) -> (inventory: Inventory, code: ExitCode) {
         let directory = try StateDirectory.prepared(at: state)
         let lock: StateLock
@@ -76,7 +78,7 @@ package struct InventoryTour: Sendable {
         return (try known(since: look.began), code)
     }
 
-    /// What the journal has, whichever way it came there.
+    /// The journal's records, whatever wrote them.
     package func known(
         since: WallTime = WallTime(milliseconds: .min)
     ) throws(CommandError) -> Inventory {
@@ -88,7 +90,7 @@ package struct InventoryTour: Sendable {
         } catch { throw CommandError(reading: error, in: state) }
     }
 
-    /// Of a fleet: each of its vehicles counts.
+    /// The exit code for a fleet list, of which each vehicle counts.
     private static func code(of records: [InventoryRecord]) -> ExitCode {
         let problems = records.compactMap(\.problem)
         let own = problems.filter { !$0.hasPrefix(InventoryRecord.leftAlone) }
@@ -101,9 +103,10 @@ package struct InventoryTour: Sendable {
         return try ProfileFolder.library(of: plan, common, context)
     }
 
-    // MARK: Which modules
+    // MARK: Targets
 
-    /// A vehicle whose secret is missing is reported, and the others are read.
+    /// The targets of a plan; a vehicle whose secret is missing is reported, and the others are
+    /// read.
     private func targets(
         of vehicles: [PlannedVehicle],
         in plan: FrozenPlan,
@@ -138,7 +141,7 @@ package struct InventoryTour: Sendable {
         }
     }
 
-    /// Anyone who is in reach; what needs no secret can be opened.
+    /// The target for a module in reach; it can be opened when it needs no secret.
     private static func target(
         of module: DiscoveredModule,
         _ library: ProfileLibrary
@@ -163,7 +166,7 @@ package struct InventoryTour: Sendable {
         }
     }
 
-    // MARK: Looking
+    // MARK: Reading
 
     private struct Look: Sendable {
         let began: WallTime

@@ -10,26 +10,27 @@ import Reports
 package import Rollout
 package import Wire
 
-/// What a run is made of, wherever it takes place.
+/// The parts of a run, wherever it takes place.
 package struct RunJob: Sendable {
     package let plan: FrozenPlan
     package let vehicles: [PlannedVehicle]
     package let access: [VehicleID: VehicleAccess]
     package let profiles: ProfileLibrary
-    /// Of the window.
+    /// The time zone of the window.
     package let zone: Zone
     package let state: String
     package let stop: StopSignal
     package let output: RunOutput
-    /// Whether it is to be begun again.
+    /// Whether the rollout is to be begun again.
     package var again = false
-    /// The plan is the kept one, not the one in the files: the rollout is continued, not begun.
+    /// Whether the plan is the kept one, not the one in the files: the rollout is continued, not
+    /// begun.
     package var isKept = false
-    /// Of `exec`: always a rollout of its own.
+    /// Whether it is an order of `exec`: always a rollout of its own.
     package var isOrder = false
     /// Sends notices of the end; nil for an order, whose author waits for it.
     package var notices: NoticeSender?
-    /// Says which gateway may touch a module; nil where there is one gateway.
+    /// The fleet that decides which gateway may touch a module; nil when there is only one gateway.
     package var fleet: FleetPlace?
 
     package init(
@@ -63,23 +64,23 @@ package struct RunJob: Sendable {
     }
 }
 
-/// Where a run takes place: real or simulated radio, with the time that belongs to it.
+/// The environment of a run: real or simulated radio, with its time.
 package struct RunPlace: Sendable {
     package let time: any Timekeeper
-    /// Where the journal and the image store do their work.
+    /// The executor of the journal and the image store.
     package let lane: any SerialExecutor
-    /// Of the simulation.
+    /// The seed of the simulation.
     package let seed: UInt64?
     package let adapters: [String]
     package let central: @Sendable (String) -> any Central
     package let peripheral: @Sendable (String) -> any Peripheral
-    /// Waits for the program between two waves; nil where virtual time stands still meanwhile.
+    /// Waits for the program between two waves; nil when virtual time does not advance meanwhile.
     package var checks: CheckRunner?
-    /// Where the work on vehicles is done, if not anywhere: beside the packets of their links.
+    /// The executor for the work on vehicles, beside the packets of their links; nil for any.
     package var executor: (any TaskExecutor)?
-    /// How long an adapter had links, where it is counted.
+    /// How long an adapter had links; nil when it is not counted.
     var linkTime: (@Sendable (String) async -> Duration)?
-    /// How often the journal is asked what people have said.
+    /// The pause between two reads of people's requests in the journal.
     var askPause = Duration.seconds(2)
 
     package init(
@@ -144,8 +145,8 @@ package struct JobRun {
         return code
     }
 
-    /// Refuses a simulated run where real vehicles are worked on, and a real run where the last one
-    /// was simulated: what is done on simulated vehicles is not done on real ones.
+    /// Refuses a simulated run after real ones, and a real run after simulated ones: work on
+    /// simulated vehicles was not done on real ones.
     private func refuseMixture(_ journal: Journal) async throws {
         guard let last = try await journal.runs(rollout: nil, limit: 1).first,
             (last.seed == nil) != (site.seed == nil)
@@ -183,7 +184,8 @@ package struct JobRun {
         let seat = try await job.fleet?.sit(
             state: job.state,
             journal: journal,
-            // Time stands still while a rehearsal asks; nothing else does elsewhere.
+            // Virtual time does not advance while a rehearsal asks; elsewhere a thread of its own
+            // is used.
             on: site.seed == nil ? nil : site.lane,
             at: RealTime().wallTime
         )
@@ -267,7 +269,7 @@ package struct JobRun {
                     name: image.name,
                     digest: image.digest,
                     size: size,
-                    // A simulated run is what its seed makes it, and nothing else.
+                    // A simulated run must depend on its seed alone.
                     provenance: ImageProvenance(record: records[image.digest])
                         .words(withTimes: site.seed == nil)
                 )
@@ -383,7 +385,7 @@ package struct JobRun {
         )
     }
 
-    /// Whether the run begins the rollout again, by its flag or by what the manifest says.
+    /// Whether the run begins the rollout again, because of its flag or the manifest.
     private func begins(_ journal: Journal, at now: WallTime) async throws -> Bool {
         if job.isOrder { return true }
         if job.isKept { return false }

@@ -2,7 +2,7 @@ package import Commands
 package import Domain
 package import Journal
 
-/// How `history show` reads the journal.
+/// Reads the journal for `history show`.
 package enum HistoryJournal {
     package static func read<R>(
         _ state: String,
@@ -15,7 +15,7 @@ package enum HistoryJournal {
         }
     }
 
-    /// What is said of a run that a journal does not have; nil means any at all.
+    /// The error for a run that a journal does not have; nil means any run at all.
     package static func unknown(run name: RunName?, in state: String) -> CommandError {
         CommandError(
             .inputMissing,
@@ -25,7 +25,7 @@ package enum HistoryJournal {
         )
     }
 
-    /// The number that is meant, of this machine's runs; nil for the last one.
+    /// Parses the number of one of this machine's runs; nil for the last one.
     package static func run(_ text: String) throws(CommandError) -> Int? {
         switch try RunWish(text) {
         case .last: return nil

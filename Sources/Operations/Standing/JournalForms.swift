@@ -3,9 +3,9 @@ package import Journal
 import Reports
 package import Wire
 
-/// How the journal's records stand in documents for programs.
+/// The journal's records in documents for programs.
 ///
-/// What several documents have of a record are its `members`; each document adds what it does not say itself.
+/// Members that several documents share are a record's `members`; each document adds the others.
 extension ExecutionRecord.Deadline: JSONDescribed {
     typealias Member = JSONForm<Self>.Member
 
@@ -49,7 +49,7 @@ extension RunRecord: JSONDescribed {
 }
 
 extension RolloutRecord {
-    /// Its state, or what people have set of it.
+    /// Its state, or the hold that people have set.
     var word: String { hold?.kind.rawValue ?? state.rawValue }
 }
 
@@ -148,7 +148,7 @@ extension Saying: JSONDescribed {
 }
 
 extension Standing {
-    /// The words of those that are worked on, and of those that are not.
+    /// The words for vehicles that are worked on, and for the others.
     static var words: [String] {
         let words = ExecutionState.allCases.map(\.rawValue)
         return words + State.allCases.map(\.rawValue).filter { !words.contains($0) }

@@ -3,16 +3,16 @@ package import Journal
 package import Reports
 import Rollout
 
-/// Says what a person does next about vehicles of one rollout.
+/// Decides what a person has to do next about vehicles of one rollout.
 package struct NextStepGuide: Sendable {
     let rollout: String
-    /// What was given to the first run; nil where it is not known any more.
+    /// The path that was given to the first run; nil when it is no longer known.
     let manifest: String?
     let flags: PlaceFlags
     let hold: Hold.Kind?
-    /// Whether a run of the rollout is at work.
+    /// Whether a run of the rollout is active.
     let isAtWork: Bool
-    /// Whether several gateways run the rollout, and this machine perhaps not.
+    /// Whether several gateways run the rollout, which may not include this machine.
     let isShared: Bool
 
     package init(
@@ -31,7 +31,7 @@ package struct NextStepGuide: Sendable {
         self.isAtWork = isAtWork
     }
 
-    /// Nil for a vehicle that is as it should be, or with which the rollout is done for good.
+    /// Nil for a vehicle that is in order, or for which the rollout is permanently over.
     package func step(
         _ vehicle: VehicleID,
         _ standing: Standing,
@@ -41,7 +41,7 @@ package struct NextStepGuide: Sendable {
     ) -> NextStep? {
         let step = step(vehicle, standing, problems, isQuarantined)
         guard let inhibit, let step else { return step }
-        // No run touches it, and `retry` refuses it, before that is lifted.
+        // Until that is lifted, no run touches it, and `retry` refuses it.
         let whom = inhibit.vehicle.map { " \(NextStep.quoted($0.text))" } ?? ""
         let lift = NextStep.Command(
             "yardmaster uninhibit\(flags)\(whom)",
@@ -51,7 +51,7 @@ package struct NextStepGuide: Sendable {
         switch step.work {
         case .wait, .held: return NextStep(.held, inhibit.sentence, [lift])
         case .answer:
-            // That it was carried out can be said at any time.
+            // A person can report at any time that it was carried out.
             let (clear, others) = (step.commands.prefix(1), step.commands.dropFirst())
             return NextStep(.answer, step.sentence, clear + [lift] + others)
         case .rescue, .mechanic, .correct, .charge, .bringIn:
@@ -85,7 +85,7 @@ package struct NextStepGuide: Sendable {
             )
         }
         guard let verdict = standing.verdict else {
-            // An aborted rollout begins nothing more; what it has begun it brings to rest.
+            // An aborted rollout begins nothing more, and only settles what it has begun.
             if hold == .aborted, standing.debt == nil, standing.owed.isEmpty { return nil }
             return NextStep(.wait, standing.sentence, run)
         }
@@ -128,7 +128,8 @@ package struct NextStepGuide: Sendable {
             )
         }
         if standing.debt != nil {
-            // It has the whole image and is silent: who is only away was not changed so far.
+            // If it has the whole image and is silent, it needs a mechanic; a module that is only
+            // away was not changed so far.
             return NextStep(verdict.failure == .noReturn ? .mechanic : .bringIn, message, run)
         }
         switch verdict.failure {
@@ -151,12 +152,12 @@ package struct NextStepGuide: Sendable {
         }
     }
 
-    /// The flags of `run`, which is begun on a gateway and not always on this machine.
+    /// The flags of `run`, which is started on a gateway and not always on this machine.
     private var runFlags: PlaceFlags { isShared ? flags.onGateway : flags }
 
     private var file: String { manifest.map { NextStep.quoted($0) } ?? "MANIFEST" }
 
-    /// What takes a vehicle of an aborted rollout again.
+    /// The command that tries a vehicle of an aborted rollout again.
     private var again: NextStep.Command {
         NextStep.Command(
             "yardmaster run --again\(runFlags) \(file)",
@@ -164,9 +165,9 @@ package struct NextStepGuide: Sendable {
         )
     }
 
-    /// Going on with the rollout.
+    /// The commands that continue the rollout.
     private var run: [NextStep.Command] {
-        // The run under way does what it can by itself.
+        // The active run does everything that it can.
         guard !isAtWork else { return [] }
         let why =
             hold == .aborted

@@ -3,7 +3,7 @@ package import Journal
 package import Reports
 
 extension RolloutSnapshot {
-    /// What is to be done about each vehicle that is not as it should be, in the order of the plan.
+    /// What to do about each vehicle that is not in order, in the order of the plan.
     package func nextSteps(
         manifest: String?,
         _ plan: PlanView?,
@@ -37,6 +37,6 @@ extension RolloutSnapshot {
         }
     }
 
-    /// When the first of its executions that are kept was begun.
+    /// When the first of its kept executions was begun.
     package var firstBegun: WallTime? { executions.map(\.started).min() }
 }

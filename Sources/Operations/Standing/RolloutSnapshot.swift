@@ -4,12 +4,12 @@ package import Journal
 package import Reports
 import Rollout
 
-/// How a rollout stands at one moment, as the journal of one machine or the database of a fleet has it: what
-/// `status`, selections and the morning's page are made from.
+/// The state of a rollout at one moment, from the journal of one machine or the database of a
+/// fleet: the source of `status`, selections and the morning's page.
 package struct RolloutSnapshot: Sendable {
     package let run: RunRecord?
     package let executions: [ExecutionRecord]
-    /// The same with the verdicts that they had before they were looked at once more.
+    /// The same with the verdicts that they had before their vehicles were checked once more.
     private var settled: [ExecutionRecord] = []
     package internal(set) var rollout: RolloutRecord?
     package private(set) var requests: [OpenRequest] = []
@@ -18,17 +18,17 @@ package struct RolloutSnapshot: Sendable {
     package internal(set) var debts: [Debt] = []
     var doubts: [IntentRecord] = []
     package internal(set) var owed: [OwedStep] = []
-    /// What people have said since its last run began, of it or of vehicles; the oldest first.
+    /// People's commands since its last run began, about it or about vehicles; the oldest first.
     package internal(set) var sayings: [Saying] = []
-    /// Whether its last run, or a run of any gateway, is at work and not cut off.
+    /// Whether its last run, or a run of any gateway, is active, and was not killed.
     package let isAtWork: Bool
     /// The part that concerns several gateways; nil for a snapshot from a journal.
     package private(set) var shared: SharedStanding?
 
     /// The rollout of this name; nil for the one that ran last and is no order.
     ///
-    /// `holder` is the process that holds the lock of the state directory. A run without an end
-    /// was cut off when nobody does.
+    /// `holder` is the process that holds the lock of the state directory. When there is none, a
+    /// run without an end was killed.
     package init(
         of rollout: String?,
         in view: JournalView,
@@ -61,7 +61,8 @@ package struct RolloutSnapshot: Sendable {
 
     package static let mostSayings = 20
 
-    /// The snapshot from a fleet's database; `settled` also has the verdicts of vehicles that are worked on once more.
+    /// Makes a snapshot from a fleet's database; `settled` also has the verdicts of vehicles that
+    /// are checked once more.
     init(
         of run: RunRecord,
         _ rollout: RolloutRecord,
@@ -77,7 +78,7 @@ package struct RolloutSnapshot: Sendable {
         isAtWork = shared.isAtWork
     }
 
-    /// Vehicles that the run under way has begun and not ended.
+    /// Vehicles that the active run has begun and not ended.
     package var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
 
     package func isUnderWay(_ record: ExecutionRecord) -> Bool {
@@ -86,7 +87,7 @@ package struct RolloutSnapshot: Sendable {
         return record.run == run.number && record.end == nil && record.state != .queued
     }
 
-    /// Vehicles that the run was working on when it was cut off.
+    /// Vehicles that the run was working on when it was killed.
     package var cutOff: [ExecutionRecord] {
         guard shared == nil, let run, run.end == nil, !isAtWork else { return [] }
         return executions.filter {
@@ -100,7 +101,7 @@ package struct RolloutSnapshot: Sendable {
         return doubts.filter { $0.isOpenDoubt(in: isAtWork ? run : nil) }
     }
 
-    /// The same answer as a report of the last run would give, by vehicle in the order of `chosen`.
+    /// The same standings as in a report of the last run, by vehicle in the order of `chosen`.
     package func standings(of chosen: [ExecutionRecord]) -> [Standing] {
         let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
         let wanted = Set(chosen.map(\.number))
@@ -109,7 +110,7 @@ package struct RolloutSnapshot: Sendable {
             var standing = accounts.standing(
                 of: record,
                 asking: run?.number ?? record.run,
-                // An order may only read: its own verdict says whether a doubt concerned it.
+                // An order may only read: its own verdict shows whether a doubt concerned it.
                 onlyReads: run?.isOrder == true && record.end != nil
             )
             standing.waits = shared?.waits[record.vehicle]
@@ -117,7 +118,7 @@ package struct RolloutSnapshot: Sendable {
         }
     }
 
-    /// What fires first if nothing happens.
+    /// The first deadline, if nothing happens before.
     package var nextDeadline: (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)? {
         guard let run, isAtWork, shared == nil else { return nil }
         let deadlines = executions.filter { $0.run == run.number }.compactMap { record in
@@ -126,7 +127,7 @@ package struct RolloutSnapshot: Sendable {
         return deadlines.min { ($0.deadline.time, $0.vehicle) < ($1.deadline.time, $1.vehicle) }
     }
 
-    /// The vehicles of each group, nil where nothing has run.
+    /// The vehicles of each group; nil when nothing has run.
     package var groups: [VehicleSelection.Group: Set<VehicleID>]? {
         guard run != nil else { return nil }
         var groups: [VehicleSelection.Group: Set<VehicleID>] = [:]

@@ -6,7 +6,7 @@ package import Wire
 extension RolloutStatus: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 
-    /// What `status --json` and the web page's interface give: times in UTC.
+    /// The document of `status --json` and of the web page's interface, with times in UTC.
     package static let jsonForm = JSONForm<Self>.object(
         "Status",
         "What `status --json` writes. Without a run there are only the lists."
@@ -58,7 +58,7 @@ extension RolloutStatus: JSONDescribed {
         Member("next", "What people do next, the most urgent first.", as: next.list, \.nextSteps)
     }
 
-    /// What the rollout's last run was.
+    /// The rollout's last run.
     @JSONMembers<Self> private static var runMembers: [Member] {
         Member(ifAny: "rollout") { $0.snapshot.run?.rollout }
         Member(ifAny: "run", "Counts from 1 within the state directory.") {
@@ -86,7 +86,7 @@ extension RolloutStatus: JSONDescribed {
         }
     }
 
-    /// What holds of the rollout.
+    /// The state of the rollout.
     @JSONMembers<Self> private static var stateMembers: [Member] {
         Member(ifAny: "state", as: stateWord) { $0.snapshot.rollout?.word }
         Member(ifAny: "reason", "Why it is paused or aborted; else empty.") {
@@ -103,7 +103,7 @@ extension RolloutStatus: JSONDescribed {
         Member(ifAny: "soaks-until", "When the time between two waves is over.", \.soaksUntil)
     }
 
-    /// A rollout's state, or what people have set of it.
+    /// A rollout's state, or the hold that people have set.
     fileprivate static let stateWord = JSONForm<String>.word(
         of: RolloutRecord.State.allCases.map(\.rawValue) + Hold.Kind.allCases.map(\.rawValue),
         \.self

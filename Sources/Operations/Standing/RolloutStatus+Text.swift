@@ -12,19 +12,20 @@ extension RolloutStatus {
         /// The gateway that works on it, in a fleet.
         let holder: SharedStanding.Holder?
 
-        /// The outcome, or how far it is without one.
+        /// The outcome, or its progress when there is none.
         package var state: String {
             isUnderWay
                 ? record.state.rawValue
                 : standing.verdict?.outcome.rawValue ?? standing.state.rawValue
         }
 
-        /// As it was read last; nil while an update is begun and not proven, because then it is not known.
+        /// The version when it was last read; nil while an update is not proven, because then it is
+        /// unknown.
         package var version: String? {
             standing.debt == nil ? (record.versionAfter ?? record.versionBefore)?.description : nil
         }
 
-        /// What is known of it beyond its state.
+        /// Details beyond its state.
         package func what(_ time: (WallTime) -> String) -> String {
             guard isUnderWay else {
                 // In a fleet the verdict is shown with the run that gave it.
@@ -55,7 +56,7 @@ extension RolloutStatus {
 
         private static let fine = 5
 
-        /// How far one is that is worked on.
+        /// The progress of a vehicle that is worked on.
         private func progress(_ time: (WallTime) -> String) -> String {
             var parts: [String] = []
             if let total = record.totalBytes, let done = record.acknowledged, total > .zero {
@@ -73,7 +74,7 @@ extension RolloutStatus {
         }
     }
 
-    /// The vehicles that are meant; those that need a person come first.
+    /// The selected vehicles; those that need a person come first.
     package var rows: [Row] {
         zip(chosen, standings).map { record, standing in
             Row(
@@ -87,7 +88,8 @@ extension RolloutStatus {
         }.map(\.element)
     }
 
-    /// The rollout and who works on it, a line each; `holder` is the process that works in the state directory.
+    /// The rollout and its active runs, one line each; `holder` is the process that works in the
+    /// state directory.
     package func head(_ holder: LockHolder?, _ time: (WallTime) -> String) -> [String] {
         guard let run = snapshot.run else { return [] }
         let name = run.rollout.visible
@@ -107,7 +109,7 @@ extension RolloutStatus {
         return lines
     }
 
-    /// What holds of the rollout as a whole.
+    /// Sentences about the rollout as a whole.
     package func sentences(_ time: (WallTime) -> String) -> [String] {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
@@ -139,7 +141,7 @@ extension RolloutStatus {
         for saying in snapshot.sayings where saying.leavesNothing {
             lines.append(saying.sentence(time))
         }
-        // What the run is about to bring to rest is no news yet.
+        // Debts that the active run is about to settle are not reported yet.
         let underWay = Set(snapshot.underWay.map(\.vehicle))
         for debt in snapshot.debts where !underWay.contains(debt.vehicle) {
             lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
@@ -169,7 +171,7 @@ extension RolloutStatus {
 }
 
 extension Hold {
-    /// For people: what holds, who set it, and what takes it back.
+    /// The sentence for people: the hold, who set it, and how to lift it.
     fileprivate func sentence(resuming resume: String, again: String) -> String {
         let by = author.isEmpty || isByGate ? "" : ", by \(author.visible)"
         switch kind {

@@ -4,12 +4,11 @@ package import Manifest
 package import Reports
 import Rollout
 
-/// What `status` says: one rollout with its vehicles, and the other rollouts in short.
+/// The content of `status`: one rollout with its vehicles, and a summary of the other rollouts.
 ///
-/// The command, the page of `serve` and its interface are all made from it, so that no two of them
-/// can differ.
+/// The command, the page of `serve` and its interface all use it, so that they cannot differ.
 package struct RolloutStatus: Sendable {
-    /// A rollout of the state directory in short.
+    /// A summary of a rollout in the state directory.
     package struct Brief: Sendable {
         package let run: RunRecord
         package let state: String
@@ -18,9 +17,9 @@ package struct RolloutStatus: Sendable {
         package var isOwn = false
     }
 
-    /// One wave of the plan and how far it is.
+    /// One wave of the plan and its progress.
     package struct WaveStatus: Sendable {
-        /// From 1.
+        /// Counts from 1.
         package let number: Int
         package let state: State
         package let counts: VehicleCounts
@@ -29,22 +28,22 @@ package struct RolloutStatus: Sendable {
     }
 
     package let snapshot: RolloutSnapshot
-    /// All that ran here and are no orders, the newest first.
+    /// All rollouts that ran here and are no orders, the newest first.
     package let briefs: [Brief]
     /// The plan that the rollout was begun with; nil when it is not kept.
     package let plan: PlanView?
     private let manifest: String?
     /// Whether a process works in the state directory.
     package let isRunning: Bool
-    /// Follows the command's name in lines for the shell.
+    /// Flags after the command's name in shell commands for people.
     private let flags: PlaceFlags
-    /// The vehicles that are meant, and how they stand, in the same order.
+    /// The selected vehicles, and their standings in the same order.
     package let chosen: [ExecutionRecord]
     package let standings: [Standing]
     /// The source of this answer; nil on a machine that belongs to no fleet.
     package internal(set) var source: StandingSource?
 
-    /// `takes` says which vehicles are meant; all without it.
+    /// `takes` selects vehicles; nil selects all.
     package init(
         _ snapshot: RolloutSnapshot,
         briefs: [Brief],
@@ -60,7 +59,7 @@ package struct RolloutStatus: Sendable {
         self.manifest = manifest
         self.isRunning = isRunning
         self.flags = flags
-        // The same list when all are meant, and no copy of it.
+        // The same list without a copy when all are selected.
         chosen =
             takes.map { takes in snapshot.executions.filter { takes($0.vehicle) } }
             ?? snapshot.executions
@@ -69,7 +68,7 @@ package struct RolloutStatus: Sendable {
 
     package var counts: VehicleCounts { VehicleCounts(standings.map { $0.verdict?.outcome }) }
 
-    /// All other rollouts than this one.
+    /// All rollouts except this one.
     package var others: [Brief] { briefs.filter { $0.run.rollout != snapshot.run?.rollout } }
 
     /// When the time between two waves is over.
@@ -81,14 +80,14 @@ package struct RolloutStatus: Sendable {
         return ended.advanced(by: soak)
     }
 
-    /// What people do next about the vehicles that are meant.
+    /// What people have to do next about the selected vehicles.
     package var nextSteps: [(vehicle: VehicleID, step: NextStep)] {
         let names = Set(chosen.map(\.vehicle))
         return snapshot.nextSteps(manifest: manifest, plan, flags: flags)
             .filter { names.contains($0.record.vehicle) }.map { ($0.record.vehicle, $0.step) }
     }
 
-    /// What lets a paused rollout go on, and what begins one again, as lines for the shell.
+    /// The shell commands that resume a paused rollout, and that begin one again.
     var resume: String {
         let isLast = briefs.first?.run.rollout == snapshot.run?.rollout
         let name = NextStep.quoted(snapshot.run?.rollout ?? "")
@@ -100,7 +99,7 @@ package struct RolloutStatus: Sendable {
             "yardmaster run --again\(runFlags) \(manifest.map { NextStep.quoted($0) } ?? "MANIFEST")"
     }
 
-    /// The waves of the plan that is kept, each with those of its vehicles that are meant.
+    /// The waves of the kept plan, each with its selected vehicles.
     package var waves: [WaveStatus] {
         guard let members = plan?.waves ?? snapshot.shared?.waves, let rollout = snapshot.rollout
         else { return [] }
@@ -156,7 +155,7 @@ package struct RolloutStatus: Sendable {
 }
 
 extension FrozenPlan {
-    /// When its rollout pauses, and what must hold before it goes on from wave to wave.
+    /// When its rollout pauses, and what must hold before each next wave.
     package func gates(among total: Int) -> [String] {
         var lines: [String] = []
         if let rule = rollout.pause { lines.append(rule.words(among: total)) }

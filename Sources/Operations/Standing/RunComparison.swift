@@ -3,25 +3,25 @@ package import Journal
 import Reports
 package import Wire
 
-/// Two runs side by side: how many vehicles ended in which way, and which ended otherwise.
+/// A comparison of two runs: how many vehicles ended in which way, and which ended differently.
 package struct RunComparison: Sendable {
-    /// How a run left a vehicle.
+    /// The state of a vehicle at the end of a run.
     package struct Fate: Sendable, Equatable {
-        /// An outcome, or how far it is without one.
+        /// An outcome, or the progress when there is none.
         let word: String
         let message: String
-        /// Whether it has what its rollout wants.
+        /// Whether its rollout is done with success on it.
         let isDone: Bool
     }
 
-    /// A vehicle that the two runs left in different ways.
+    /// A vehicle with different states at the end of the two runs.
     package struct Change: Sendable {
         let vehicle: VehicleID
         let before: Fate
         let after: Fate
     }
 
-    /// What a change means, the worst first.
+    /// The kinds of changes, the worst first.
     package enum Kind: String, CaseIterable, Sendable {
         case lost, gained, other
 
@@ -36,15 +36,15 @@ package struct RunComparison: Sendable {
 
     package let before: RunList.Row
     package let after: RunList.Row
-    /// In the order of their ids.
+    /// The changed vehicles, in the order of their ids.
     package let changes: [Change]
-    /// Of which only one of the two has said how it left them.
+    /// Vehicles that only one of the two runs reports.
     package let onlyBefore: [VehicleID]
     package let onlyAfter: [VehicleID]
-    /// How many vehicles the two left in the same way.
+    /// How many vehicles have the same state at the end of both runs.
     package let same: Int
 
-    /// The records are what each run said last of its vehicles.
+    /// The records are the last events of each run about its vehicles.
     package init(
         _ before: (row: RunList.Row, words: [EventRecord]),
         _ after: (row: RunList.Row, words: [EventRecord])
@@ -55,7 +55,7 @@ package struct RunComparison: Sendable {
         var same = 0
         for (vehicle, fate) in new.sorted(by: { $0.key < $1.key }) {
             guard let earlier = old[vehicle] else { continue }
-            // Done and done already are the same to people.
+            // For people, `succeeded` and `already-current` are the same.
             if earlier.word == fate.word || (earlier.isDone && fate.isDone) {
                 same += 1
             } else {
@@ -91,7 +91,7 @@ package struct RunComparison: Sendable {
 
     package func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
 
-    /// The counts of both, by outcome: those that neither has are left out.
+    /// The counts of both runs by outcome, without outcomes that neither has.
     package var counts: [(name: String, before: Int?, after: Int?)] {
         let (old, new) = (before.end?.vehicles, after.end?.vehicles)
         let outcomes = Outcome.allCases.map { outcome in
@@ -106,7 +106,7 @@ package struct RunComparison: Sendable {
         return (outcomes + [unfinished]).filter { $0.before ?? 0 > 0 || $0.after ?? 0 > 0 }
     }
 
-    /// Of vehicles that only one of the runs reports; nil when there are none.
+    /// Sentences about vehicles that only one of the runs reports.
     package var loneSentences: [String] {
         [(before, onlyBefore), (after, onlyAfter)].compactMap { row, vehicles in
             guard !vehicles.isEmpty else { return nil }
@@ -140,7 +140,7 @@ extension RunComparison.Change {
 // MARK: For people
 
 extension RunComparison {
-    /// `time` writes a time as people have it, `sentence` says how a run ended.
+    /// `time` formats a time for people, `list` describes how a run ended.
     package func text(_ list: RunList, _ time: (WallTime) -> String) -> String {
         var text = ""
         for row in [before, after] {

@@ -3,13 +3,13 @@ package import Journal
 package import Reports
 package import Wire
 
-/// The runs that there were, as `history` and the pages of `serve` list them.
+/// A list of runs, as `history` and the pages of `serve` list them.
 package struct RunList: Sendable {
-    /// A run, and what it said itself of its end.
+    /// A run, with its own report of its end.
     package struct Row: Sendable {
         package let run: RunRecord
         package let end: RunEnd?
-        /// What is to be said of a gateway's run without an end.
+        /// The sentence about a gateway's run without an end.
         let open: String?
 
         init(_ run: RunRecord, end: RunEnd?, open: String? = nil) {
@@ -31,7 +31,7 @@ package struct RunList: Sendable {
 
     /// The newest first.
     package let rows: [Row]
-    /// What people have said since the oldest of them began, the newest first.
+    /// People's commands since the oldest of these runs began, the newest first.
     package let sayings: [Saying]
     fileprivate let holder: LockHolder?
     /// The source of this answer; nil on a machine that belongs to no fleet.
@@ -43,10 +43,10 @@ package struct RunList: Sendable {
         self.holder = holder
     }
 
-    /// What was said is listed as far back as so many times.
+    /// How many commands of people are listed.
     package static let mostSayings = 100
 
-    /// For tables of what was said: after which run, when, by whom, and what.
+    /// The titles of tables of people's commands: after which run, when, by whom, and what.
     package static let sayingTitles = ["after run", "said", "by", "what"]
 
     package static func words(_ saying: Saying, _ time: (WallTime) -> String) -> [String] {
@@ -56,7 +56,7 @@ package struct RunList: Sendable {
         ]
     }
 
-    /// What is printed of a run.
+    /// The sentence that is printed about a run.
     package func sentence(of row: Row) -> String {
         guard let end = row.run.end else {
             if let open = row.open { return open }

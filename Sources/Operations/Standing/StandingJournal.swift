@@ -5,13 +5,13 @@ import Manifest
 package import Reports
 package import Wire
 
-/// What the journal of a state directory says to those who only look: `status`, `show`, `morning`,
+/// Reads the journal of a state directory for commands that only look: `status`, `show`, `morning`,
 /// `history`, and the pages of `serve`.
 package struct StandingJournal: Sendable {
     package let state: String
-    /// Follows the command's name in lines for the shell.
+    /// Flags after the command's name in shell commands for people.
     package let flags: PlaceFlags
-    /// For a command that lives on.
+    /// A cache of plans, for a command that runs for a long time.
     package var shelf: PlanShelf?
 
     package init(state: String, flags: PlaceFlags, shelf: PlanShelf? = nil) {
@@ -23,7 +23,7 @@ package struct StandingJournal: Sendable {
     /// The process that works in the directory.
     package var holder: LockHolder? { StateDirectoryHolder.current(state) }
 
-    /// The plans that are kept here, by the names of rollouts.
+    /// The plans that are kept here, by rollout name.
     func plans(of snapshots: [RolloutSnapshot]) -> [String: MorningMaker.Plan] {
         ledger.plans(of: snapshots)
     }
@@ -38,14 +38,14 @@ package struct StandingJournal: Sendable {
         } catch { throw CommandError(reading: error, in: state) }
     }
 
-    /// How a rollout stands; nil means the one that ran last.
+    /// The status of a rollout; nil means the one that ran last.
     package func status(
         of rollout: String?,
         _ options: CommonOptions? = nil
     ) throws(CommandError) -> RolloutStatus {
         let now = RealTime().wallTime
         if shelf != nil {
-            // What it takes to read a plan is free again before the vehicles are read.
+            // The memory for reading a plan is free again before the vehicles are read.
             let record = try read { view throws(JournalError) -> RolloutRecord? in
                 let run =
                     rollout == nil ? try view.lastRollout() : try view.lastRun(rollout: rollout)
@@ -75,7 +75,7 @@ package struct StandingJournal: Sendable {
         )
     }
 
-    /// All that is known of a vehicle, and the zone in which its times are shown.
+    /// Everything that is known about a vehicle, and the zone in which its times are shown.
     package func story(
         of vehicle: VehicleID,
         _ context: Context
@@ -104,7 +104,8 @@ package struct StandingJournal: Sendable {
         return (Operations.VehicleStory(view, plans: plans, flags: flags), zone)
     }
 
-    /// What people have to do; `since` is a time as people write it, else the last noon.
+    /// The page of what people have to do; `since` is a time as people write it, else the last
+    /// noon.
     package func morning(
         since: String?,
         days: Int,
@@ -113,7 +114,7 @@ package struct StandingJournal: Sendable {
         let runs = try read { view throws(JournalError) in
             try view.runs(rollout: nil, limit: 50)
         }
-        // A rehearsed night is over in a calendar of its own, and its morning is the one after it.
+        // A rehearsed night has a calendar of its own, and its morning is the one after it.
         let rehearsed = runs.first.flatMap { $0.seed == nil ? nil : $0.end?.time ?? $0.started }
         let now = rehearsed ?? RealTime().wallTime
         let zone = zone(of: runs, context)
@@ -133,7 +134,7 @@ package struct StandingJournal: Sendable {
         return (maker.page, zone)
     }
 
-    /// The runs that there were, the newest first.
+    /// The runs in the journal, the newest first.
     package func history(
         of rollout: String?,
         count: Int,
@@ -174,7 +175,7 @@ package struct StandingJournal: Sendable {
         return found
     }
 
-    /// Two runs side by side, by their numbers.
+    /// A comparison of two runs, by their numbers.
     package func comparison(
         _ before: Int,
         _ after: Int,
@@ -195,7 +196,7 @@ package struct StandingJournal: Sendable {
         return (RunComparison(one, other), list, zone(of: list.rows.map(\.run), context))
     }
 
-    /// The last run of a rollout that said how it ended, and when one last ended with exit code 0.
+    /// The last run of a rollout that has an exit code, and when one last ended with exit code 0.
     func lastEnded(of rollout: String) throws(CommandError) -> (run: Int?, success: WallTime?) {
         let runs = try read { view throws(JournalError) in
             try view.runs(rollout: rollout, limit: 1_000)
@@ -208,7 +209,8 @@ package struct StandingJournal: Sendable {
 
     /// The story of a run that has ended, without its document.
     ///
-    /// Read in pieces: all events of a large run at once would take more memory than all else.
+    /// It is read in pieces: all events of a large run together would take more memory than
+    /// everything else.
     package func story(ofRun number: Int) throws(CommandError) -> RunStory {
         var story = RunStory(withDocument: false)
         var last = 0
@@ -231,7 +233,7 @@ package struct StandingJournal: Sendable {
         return shelf.plan(digest) { archive.plan(digest, of: rollout) }
     }
 
-    /// That of the window of the rollout that ran last and has one.
+    /// The zone of the window of the last rollout that has one.
     package func zone(of runs: [RunRecord], _ context: Context) -> Zone {
         var seen: Set<String> = []
         for run in runs where seen.insert(run.rollout).inserted {
@@ -243,7 +245,7 @@ package struct StandingJournal: Sendable {
         return .utc
     }
 
-    /// How long ago, or a time of the zone's clocks.
+    /// Parses a length of time before now, or a time in the zone.
     static func begin(
         _ since: String?,
         _ now: WallTime,

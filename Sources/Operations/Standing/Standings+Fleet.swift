@@ -77,7 +77,7 @@ extension FleetBrief.Group {
 }
 
 extension VehicleView {
-    /// What a fleet has, with what only this machine's journal has.
+    /// Values from the fleet's database, with those that only this machine's journal has.
     init(
         _ vehicle: VehicleID,
         _ snapshots: [RolloutSnapshot],
@@ -114,7 +114,7 @@ extension VehicleView {
 }
 
 extension MorningMaker.Ground {
-    /// What a fleet has, with what only this machine's journal has.
+    /// Values from the fleet's database, with those that only this machine's journal has.
     init(
         _ look: FleetMorningLook,
         _ snapshots: [RolloutSnapshot],

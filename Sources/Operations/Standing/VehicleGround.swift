@@ -3,15 +3,15 @@ package import Domain
 package import Manifest
 import SourceTree
 
-/// What vehicles can be selected from: those of a plan with their labels, those that only the journal
-/// knows, and how each ended last.
+/// The set from which vehicles are selected: those of a plan with their labels, those that only the
+/// journal knows, and each one's last ending.
 package struct VehicleGround: Sendable {
-    /// Named in messages; nil where no rollout is meant.
+    /// Its name in messages; nil when no rollout is selected.
     package var rollout: String?
     package var planned: [PlannedVehicle]
-    /// Known beyond those of the plan.
+    /// Known vehicles that are not in the plan.
     package var others: Set<VehicleID>
-    /// Nil where nothing has run.
+    /// Nil when nothing has run.
     package var groups: [VehicleSelection.Group: Set<VehicleID>]?
 
     package init(
@@ -28,7 +28,7 @@ package struct VehicleGround: Sendable {
 
     private var ids: Set<VehicleID> { others.union(planned.map(\.id)) }
 
-    /// The vehicles that are meant; empty where a pattern matches none, or the group is empty.
+    /// The selected vehicles; empty when a pattern matches none, or the group is empty.
     package func vehicles(
         _ selection: VehicleSelection
     ) throws(CommandError) -> Set<VehicleID> {
@@ -45,7 +45,7 @@ package struct VehicleGround: Sendable {
             }
             return groups[group, default: []].intersection(ids)
         case .label(let name, let value):
-            // An id may have such a mark in it.
+            // An id may contain such a character.
             let named = VehiclePattern(selection.text).map { Set(ids.filter($0.matches)) } ?? []
             guard named.isEmpty else { return named }
             return try labelled(name, value)

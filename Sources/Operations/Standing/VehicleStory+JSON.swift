@@ -8,7 +8,7 @@ package import Wire
 extension VehicleStory: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 
-    /// What `show --json` and the web page's interface give: times in UTC.
+    /// The document of `show --json` and of the web page's interface, with times in UTC.
     package static let jsonForm = JSONForm<Self>.object(
         "Vehicle",
         "What `show --json` writes."
@@ -42,7 +42,7 @@ extension VehicleStory: JSONDescribed {
         Member("next", "What people do next, the most urgent first.", \.steps)
     }
 
-    /// What is not settled about it.
+    /// Its open debts, doubts and owed steps, inhibits and failures.
     @JSONMembers<Self> private static var owedMembers: [Member] {
         Member("inhibits", as: inhibit.list, \.view.inhibits)
         Member("debts", "Updates that were begun and are not proven.", as: debt.list, \.view.debts)
@@ -100,7 +100,7 @@ extension VehicleStory.Row: JSONDescribed {
         Member("updated", \.record.updated)
     }
 
-    /// What is done with it, how its work ended, or how far it is.
+    /// The words for the work on it, for how its work ended, or for its progress.
     private static var words: [String] {
         Standing.words + Outcome.allCases.map(\.rawValue)
     }

@@ -12,7 +12,7 @@ package struct VehicleStory: Sendable {
     /// The source of this answer; nil on a machine that belongs to no fleet.
     package internal(set) var source: StandingSource?
 
-    /// Where the vehicle stands in one rollout.
+    /// The standing of the vehicle in one rollout.
     struct Row {
         let rollout: String
         let record: ExecutionRecord
@@ -25,7 +25,7 @@ package struct VehicleStory: Sendable {
         /// The run that wrote the record last; nil in a fleet, for a vehicle without a verdict of a gateway.
         let run: RunName?
 
-        /// Its state or who works on it, for people.
+        /// Its state or the gateway that works on it, for people.
         func sentence(_ time: (WallTime) -> String) -> String {
             guard isUnderWay, let holder else { return standing.sentence }
             return "\(holder.gateway) works on it"
@@ -73,7 +73,8 @@ package struct VehicleStory: Sendable {
         rollouts.first?.record.serial ?? planned?.serial ?? view.inventory?.serial
     }
 
-    /// As it was read last; nil while an update is begun and not proven, because then it is not known.
+    /// The version when it was last read; nil while an update is not proven, because then it is
+    /// unknown.
     var version: FirmwareVersion? { view.debts.isEmpty ? versionRead : nil }
 
     private var versionRead: FirmwareVersion? {
@@ -81,12 +82,12 @@ package struct VehicleStory: Sendable {
             ?? rollouts.lazy.compactMap { $0.record.versionAfter ?? $0.record.versionBefore }.first
     }
 
-    /// When an inventory heard it or a run had an answer of it.
+    /// When an inventory heard it or a run got an answer from it.
     var lastSeen: WallTime? {
         [view.lastSeen, view.inventory?.lastSeen].compactMap { $0 }.max()
     }
 
-    /// As it was heard last.
+    /// The signal when it was last heard.
     var signal: String? {
         let heard = view.inventory?.record
         guard let signal = heard?.signal, let time = heard?.heard else { return view.signal }
@@ -94,7 +95,7 @@ package struct VehicleStory: Sendable {
             ? view.signal ?? "\(signal) dBm" : "\(signal) dBm"
     }
 
-    /// The most urgent first; one that several rollouts ask for once.
+    /// The next steps, the most urgent first; a step of several rollouts appears once.
     var steps: [NextStep] {
         var steps: [NextStep] = []
         for step in rollouts.compactMap(\.step)
@@ -104,7 +105,7 @@ package struct VehicleStory: Sendable {
         return steps.sorted { $0.work < $1.work }
     }
 
-    /// What is known of it apart from rollouts, a line each.
+    /// Facts that do not depend on rollouts, one line each.
     func facts(_ time: (WallTime) -> String) -> [String] {
         var facts: [String] = []
         if let serial { facts.append("serial \(serial)") }
@@ -153,7 +154,7 @@ package struct VehicleStory: Sendable {
         return lines
     }
 
-    /// `time` writes a time as people have it.
+    /// `time` formats a time for people.
     package func text(_ time: (WallTime) -> String) -> String {
         var lines = source.map { [$0.sentence] } ?? []
         lines += ["vehicle \(view.vehicle.text.visible)"] + facts(time).map { "  " + $0 }

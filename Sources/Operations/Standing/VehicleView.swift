@@ -1,10 +1,10 @@
 package import Domain
 package import Journal
 
-/// What the journal knows of one vehicle at one moment.
+/// The journal's records of one vehicle at one moment.
 package struct VehicleView: Sendable {
     package let vehicle: VehicleID
-    /// Of each rollout that has it, the newest first, orders excepted unless there are only orders.
+    /// The rollouts that have it, the newest first, without orders unless there are only orders.
     package let snapshots: [RolloutSnapshot]
     let endings: [Ending]
     let lastSeen: WallTime?
@@ -14,7 +14,7 @@ package struct VehicleView: Sendable {
     let owed: [OwedStep]
     let inhibits: [Inhibit]
     let failures: [FailureCount]
-    /// What an inventory has read of it.
+    /// The results of an inventory for it.
     let inventory: Inventory.Row?
 
     init(

@@ -8,12 +8,12 @@ import Rollout
 import Threads
 import Wire
 
-/// Writes into the journal what people ask for: the one way of the commands, the pages and programs.
+/// Writes people's requests into the journal: the only way for commands, pages and programs.
 package struct OperatorRequests: Sendable {
     package let state: String
     /// Vehicles of manifests that were named.
     package var listed: [PlannedVehicle] = []
-    /// Where this machine belongs to a fleet: what is said holds for all its gateways.
+    /// The fleet of this machine, if any: requests apply to all its gateways.
     package var fleet: FleetControl?
 
     package init(state: String, listed: [PlannedVehicle] = [], fleet: FleetControl? = nil) {
@@ -22,17 +22,18 @@ package struct OperatorRequests: Sendable {
         self.fleet = fleet
     }
 
-    /// A refusal is an answer too.
+    /// Carries a request out; a refusal is an answer, too.
     package func perform(_ request: SteeringRequest) async throws(CommandError) -> SteeringAnswer {
         try await withJournal { journal, holder throws(CommandError) in
             try await perform(request, journal, holder)
         }
     }
 
-    /// Carries a request out unless that was done under its key, and answers both times the same.
+    /// Carries a request out unless that was done under its key before; gives the same answer both
+    /// times.
     ///
-    /// The key is on disk before anything is changed. One that was found not to be possible is
-    /// forgotten, and may be sent again.
+    /// The key is on disk before anything is changed. The key of a request that failed is removed,
+    /// so that it may be sent again.
     package func perform(
         _ request: SteeringRequest,
         once key: RequestKey
@@ -66,7 +67,7 @@ package struct OperatorRequests: Sendable {
     ) async throws(CommandError) -> R {
         let directory: StateDirectory
         do throws(StateDirectoryError) {
-            // What is only said of vehicles may be said before anything has run.
+            // Requests about vehicles are possible before anything has run.
             directory = try StateDirectory.create(at: state)
         } catch { throw CommandError(error) }
         let thread = try ThreadExecutor.working("journal")
@@ -112,7 +113,7 @@ package struct OperatorRequests: Sendable {
             }
         }
         if let answer = others.answer, let rollout = others.rollout {
-            // Here as well, so that an active run on this machine notices at once.
+            // Here too, so that an active run on this machine notices immediately.
             do throws(JournalError) {
                 try await rearm(others.rearmed, rollout, request, journal, holder)
             } catch { throw Self.refusal(error) }
@@ -149,7 +150,7 @@ package struct OperatorRequests: Sendable {
             case .retry, .inhibit, .uninhibit, .clear: break
             }
             let answer = try await retry(request, journal, rollout, isAtWork)
-            // Nothing is known of them here, or nothing was to be done here.
+            // The vehicles are unknown here, or there was nothing to do for them here.
             guard let wide = others.answer, answer.isRefused || !answer.isTakenUpNow else {
                 return answer
             }
@@ -284,7 +285,7 @@ package struct OperatorRequests: Sendable {
         )
     }
 
-    /// What has to wait until the run has ended.
+    /// The operation of an error for a request that has to wait until the run has ended.
     private static let besideWork = "clear beside a run"
 
     private func unknown(_ named: String?) -> String {
@@ -293,7 +294,8 @@ package struct OperatorRequests: Sendable {
         return here + ", and the fleet knows " + (named == nil ? "no rollout" : "none of that name")
     }
 
-    /// Nothing has run here under that name: an input is missing, not the journal at fault.
+    /// The error for people; when no rollout of that name has run here, an input is missing and the
+    /// journal is in order.
     private static func refusal(_ error: JournalError) -> CommandError {
         if error.operation == besideWork {
             return CommandError(
@@ -350,7 +352,7 @@ package struct OperatorRequests: Sendable {
     ) async throws(JournalError) -> SteeringAnswer {
         let (chosen, unknown) = try await chosen(request, journal, others.known)
         if let unknown { return unknown }
-        // Also what was said here before the machine belonged to a fleet.
+        // This includes inhibits from before the machine belonged to a fleet.
         var lifted = others.lifted
         for vehicle in chosen {
             let saying = request.saying(vehicles: [vehicle])
@@ -403,7 +405,7 @@ package struct OperatorRequests: Sendable {
         return SteeringAnswer(sentences.joined(separator: "\n"))
     }
 
-    /// Vehicles that a run is at work on; one that was killed is at work on nothing.
+    /// Vehicles that a run is working on; a run that was killed works on none.
     private func atWork(
         _ journal: Journal,
         _ runs: Bool
@@ -411,9 +413,9 @@ package struct OperatorRequests: Sendable {
         runs ? try await journal.vehiclesAtWork() : []
     }
 
-    /// The vehicles that are named, by id or pattern, among all that are known; nil for the depot.
+    /// The vehicles that are selected by id or pattern among all known ones; nil for the depot.
     ///
-    /// With the refusal where one is not known.
+    /// Returns a refusal when one is unknown.
     private func chosenHere(
         _ request: SteeringRequest,
         _ journal: Journal,
@@ -430,7 +432,7 @@ package struct OperatorRequests: Sendable {
         _ others: Set<VehicleID> = []
     ) async throws(JournalError) -> ([VehicleID?], SteeringAnswer?) {
         guard !request.vehicles.isEmpty else { return ([nil], nil) }
-        // Labels and endings are those of the rollout that ran last, and of manifests that are named.
+        // Labels and endings are those of the last rollout, and of manifests that are named.
         var ground = KnownVehicles(state: state).ground(ofRollout: nil)
         ground.others.formUnion(try await journal.vehicles())
         ground.others.formUnion(others)
@@ -470,7 +472,7 @@ package struct OperatorRequests: Sendable {
 }
 
 extension SteeringAnswer {
-    /// What a verb on a rollout came to; `done` is said when it changed something.
+    /// The answer of a verb on a rollout; `done` is the sentence when it changed something.
     fileprivate init(_ answer: VerbAnswer, _ rollout: String, _ done: String, _ isTakenUpNow: Bool)
     {
         switch answer {
@@ -485,7 +487,7 @@ extension SteeringAnswer {
 }
 
 extension SteeringRequest {
-    /// As the journal keeps it, under its author's name.
+    /// The record for the journal, under its author's name.
     fileprivate func saying(rollout: String? = nil, vehicles: [VehicleID?] = []) -> Saying {
         Saying(
             verb.rawValue,
@@ -499,6 +501,6 @@ extension SteeringRequest {
 }
 
 extension CommandError {
-    /// The same as one answer.
+    /// The error as one answer.
     fileprivate var answer: String { hint.map { "\(sentence); \($0)" } ?? sentence }
 }
