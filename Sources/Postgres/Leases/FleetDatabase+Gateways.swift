@@ -1,7 +1,7 @@
 package import Domain
 
 extension FleetDatabase {
-    /// Says that this start of a gateway is at work, and how far its clock is from the server's.
+    /// Registers this process of a gateway, and records how far its clock is from the server's.
     package func register(
         _ holder: FleetHolder,
         program: String,
@@ -22,7 +22,7 @@ extension FleetDatabase {
         )
     }
 
-    /// A sign of life; `time` is the machine's clock, where it is that of the run.
+    /// Gives a sign of life; `time` is the machine's clock, if the run uses it.
     package func beat(
         _ holder: FleetHolder,
         _ figures: FleetFigures = FleetFigures(),
@@ -48,12 +48,12 @@ extension FleetDatabase {
         )
     }
 
-    /// Says good-bye, and gives back what is still held.
+    /// Signs off, and gives back the rights that are still held.
     package func signOff(_ holder: FleetHolder) throws(FleetError) {
         _ = try releaseAll(of: holder.instance)
     }
 
-    /// Every gateway, the latest start of each name first; ended ones for a week.
+    /// Every gateway, the latest process of each name first; ended ones are listed for a week.
     package func gateways() throws(FleetError) -> [FleetGateway] {
         let found = try rows(
             FleetStatement(

@@ -3,8 +3,9 @@ package import Domain
 extension FleetDatabase {
     /// Asks for the right to a module, in one transaction that is over before any radio work.
     ///
-    /// Asked again by its holder for the same execution it answers the same: an answer that was lost is
-    /// asked for once more. Whatever waits for a lock looks at the clock after it has the lock.
+    /// The holder gets the same answer when it asks again for the same execution, because the first
+    /// answer may have been lost. A statement that waits for a lock reads the clock after it has
+    /// the lock.
     package func claim(
         _ wish: LeaseWish,
         by holder: FleetHolder,
@@ -36,7 +37,8 @@ extension FleetDatabase {
         guard let row = found.first, let word = row.text(0) else {
             throw FleetError(.refused, operation, "the function answers nothing")
         }
-        // What was begun and ended here is acted on and reported: it must not be lost any more.
+        // The caller acts on this answer and reports it: the grant or the verdict must not be lost
+        // after that.
         if ["granted", "ended", "stopped"].contains(word) { try sync() }
         switch word {
         case "granted":
@@ -59,7 +61,7 @@ extension FleetDatabase {
         return try refusal(of: wish, terms)
     }
 
-    /// Why the right was not granted, for people and for the time of the next try.
+    /// The reason why the right was not granted, for people and for the time of the next try.
     private func refusal(
         of wish: LeaseWish,
         _ terms: LeaseTerms
@@ -84,7 +86,7 @@ extension FleetDatabase {
             return .behind(known: known.epoch, found: epoch)
         }
         guard let row = found.first, let holder = row.text(1), let left = row.integer(4) else {
-            // It was given back between the two questions.
+            // It was given back between the two statements.
             return .resting(.zero)
         }
         guard left > 0 else {
@@ -95,8 +97,9 @@ extension FleetDatabase {
 
     /// Renews rights in one statement; a right that is not in the answer is over.
     ///
-    /// Nobody waits for the disk: a server that dies may forget the last renewals. Then a right ends earlier there
-    /// than here, by less than a second, and the wait of a take-over is far longer.
+    /// The statement does not wait for the disk: a server that crashes may lose the last renewals.
+    /// Then a right ends earlier there than here, by less than a second, and the wait before a
+    /// take-over is far longer.
     package func renew(
         _ leases: [FleetLease],
         of holder: FleetHolder,
@@ -133,7 +136,8 @@ extension FleetDatabase {
         )
     }
 
-    /// Gives a right back, so that the module is free at once; false when it was not held any more.
+    /// Gives a right back, so that the module is free immediately; false when it was no longer
+    /// held.
     package func release(
         _ lease: FleetLease,
         of holder: FleetHolder
@@ -160,9 +164,10 @@ extension FleetDatabase {
         return !found.isEmpty
     }
 
-    /// Gives back all that an earlier start of this gateway held; gives the serials.
+    /// Gives back all rights of an earlier process of this gateway; returns the serials.
     ///
-    /// Only for anyone who knows that it has ended: by the lock of its state directory.
+    /// Only for a caller that knows that this process has ended, by the lock of its state
+    /// directory.
     package func releaseAll(of instance: String) throws(FleetError) -> [Serial] {
         let found = try rows(
             FleetStatement(

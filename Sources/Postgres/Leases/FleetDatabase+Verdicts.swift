@@ -1,10 +1,10 @@
 import Domain
 
 extension FleetDatabase {
-    /// Writes down how work ended and gives its right back, in one statement; safe to repeat.
+    /// Records how work ended and gives its right back, in one statement; safe to repeat.
     ///
-    /// What comes when somebody else has had the right since is kept as an observation and changes
-    /// nothing else.
+    /// A verdict that arrives after another gateway has had the right is kept as an observation and
+    /// changes nothing else.
     package func settle(
         _ lease: FleetLease,
         _ verdict: FleetVerdict,

@@ -1,23 +1,24 @@
 package import Domain
 
-/// One start of the program on one gateway: what rights are granted to.
+/// One process of the program on one gateway, to which rights are granted.
 ///
-/// Not the gateway's name: a gateway that was started again must not be taken for the one before.
+/// Rights are not granted to the gateway's name: a gateway that was started again must not be taken
+/// for the previous process.
 package struct FleetHolder: Sendable, Hashable {
     /// A random UUID as text.
     package let instance: String
     package let gateway: String
 
-    /// One that was before, by what was written down of it.
+    /// An earlier process, from what was recorded about it.
     package init(instance: String, gateway: String) {
         (self.instance, self.gateway) = (instance, gateway)
     }
 
-    /// 16 random bytes that nobody else draws.
+    /// A new process; needs 16 random bytes that no other process uses.
     package init(gateway: String, random: [UInt8]) {
         precondition(random.count == 16)
         var bytes = random
-        // Version 4 and the variant, as RFC 9562 has them.
+        // Version 4 and the variant, according to RFC 9562.
         bytes[6] = bytes[6] & 0x0F | 0x40
         bytes[8] = bytes[8] & 0x3F | 0x80
         let text = Array(Hex.text(bytes))
@@ -27,22 +28,22 @@ package struct FleetHolder: Sendable, Hashable {
     }
 }
 
-/// What a gateway says of its run with each sign of life.
+/// Figures of a gateway's run, sent with each sign of life.
 package struct FleetFigures: Sendable, Equatable {
     package var adapters: [String] = []
-    /// How many modules it may work with at once.
+    /// How many modules it may work with at the same time.
     package var links = 0
     /// Rights that ended before their work did.
     package var rightsLost = 0
-    /// For how long it has waited for the database, or for the database to grant rights.
+    /// How long it has waited for the database, or for the database to grant rights.
     package var waited = Duration.zero
-    /// What is in its journal and not reported yet.
+    /// How many reports are in its journal and were not accepted yet.
     package var untold = 0
 
     package init() {}
 }
 
-/// A gateway as the fleet knows it.
+/// A gateway in the fleet's database.
 package struct FleetGateway: Sendable, Equatable {
     package let instance: String
     package let name: String
@@ -50,15 +51,15 @@ package struct FleetGateway: Sendable, Equatable {
     package let program: String
     package let since: WallTime
     package let heard: WallTime
-    /// How long it has not been heard, by the server's clock.
+    /// The time since its last sign of life, by the server's clock.
     package let silence: Duration
-    /// How far its clock was ahead of the server's when it came.
+    /// How far its clock was ahead of the server's when it signed in.
     package let clockOffset: Duration?
-    /// Whether it said good-bye.
+    /// Whether it has signed off.
     package let isGone: Bool
-    /// Whether it takes nothing more: it was asked to, or its run is about to end.
+    /// Whether it takes no more vehicles: it was asked to drain, or its run is about to end.
     package let isDraining: Bool
-    /// The modules that it has a right to.
+    /// How many modules it has a right to.
     package let modules: Int
     /// Nil before its first sign of life.
     package let figures: FleetFigures?

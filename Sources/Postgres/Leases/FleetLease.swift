@@ -1,21 +1,22 @@
 package import Domain
 
-/// The times that rights on modules go by: the same for every gateway of a fleet.
+/// The times for rights on modules: the same for every gateway of a fleet.
 package struct LeaseTerms: Sendable, Equatable {
-    /// From a grant or a renewal to its end, by the server's clock.
+    /// The time from a grant or a renewal to the end of the right, by the server's clock.
     package let length: Duration
-    /// How long before that end the gateway lets go, by its own clock: what two clocks may drift apart.
+    /// How long before that end, by its own clock, the gateway stops its work: covers the drift
+    /// between two clocks.
     package let margin: Duration
     /// How often rights are renewed.
     package let beat: Duration
-    /// What a safe point may take.
+    /// How long work may need to reach a safe point.
     ///
-    /// Work is asked for one when so much is left without a renewal.
+    /// Work is asked to stop at one when this much time is left without a renewal.
     package let reserve: Duration
-    /// How long after its end a right that nobody gave back stays with nobody.
+    /// How long after its end a right that was not given back is granted to nobody.
     ///
-    /// The length, what clocks drift, the longest thing that is done in one go, and the 32 seconds for
-    /// which a module may hold a link whose other end is gone.
+    /// It covers the length, the drift of clocks, the longest act that is not interrupted, and the
+    /// 32 seconds for which a module may keep a link whose other end is gone.
     package let takeoverWait: Duration
 
     package init(
@@ -42,10 +43,10 @@ package struct LeaseTerms: Sendable, Equatable {
     )
 }
 
-/// The right of one start of the program to touch one module.
+/// The right of one process of the program to touch one module.
 package struct FleetLease: Sendable, Hashable {
     package let serial: Serial
-    /// Grows with each grant, and never goes back.
+    /// Increases with each grant, and never decreases.
     package let epoch: Int
 
     package init(serial: Serial, epoch: Int) {
@@ -54,24 +55,24 @@ package struct FleetLease: Sendable, Hashable {
     }
 }
 
-/// What is asked for: the right to a module for one execution.
+/// A request for the right to a module for one execution.
 package struct LeaseWish: Sendable, Equatable {
     package let serial: Serial
     package let rollout: String
     package let vehicle: VehicleID
-    /// The highest epoch of the module that this gateway has written down, and in which generation.
+    /// The highest epoch of the module that this gateway has recorded, and its generation.
     package let known: Known?
-    /// As whose work it is wanted; nil for a right alone.
+    /// The work for which it is requested; nil for a right alone.
     package let entry: Entry?
 
-    /// What the rollout and people may have against it.
+    /// The facts for which the rollout or people may refuse it.
     package struct Entry: Sendable, Equatable {
         package let beginning: Int
-        /// Only what is owed is done.
+        /// Whether only owed work is done.
         package let isPaying: Bool
         package let release: SHA256Digest?
         package let quarantineAfter: Int?
-        /// Whether the waves mean nothing: the run has only some of the vehicles.
+        /// Whether waves are ignored: the run has only some of the vehicles.
         package let isPartial: Bool
         /// How well the gateway hears the vehicle; nil when gateways are not compared.
         package let hearing: Hearing?
@@ -95,7 +96,7 @@ package struct LeaseWish: Sendable, Equatable {
 
     /// How well the gateway hears the vehicle, for the choice between gateways.
     package struct Hearing: Sendable, Equatable {
-        /// In dBm.
+        /// The signal, in dBm.
         package let signal: Int
         /// Whether the gateway has other vehicles to begin that no gateway is known to hear better.
         package let hasOthers: Bool
@@ -131,31 +132,31 @@ package struct LeaseWish: Sendable, Equatable {
     }
 }
 
-/// The answer to a wish.
+/// The answer to a request for a right.
 package enum FleetClaim: Sendable, Equatable {
     case granted(FleetLease, generation: Int)
-    /// Another gateway, or another execution of this one, has it; who, for people.
+    /// Another gateway, or another execution of this one, has it; the text names it for people.
     case held(by: String)
-    /// Its last holder never gave it back; it is free in so long.
+    /// Its last holder never gave it back; it is free after this time.
     case resting(Duration)
     /// The database may not grant rights now.
     case closed(EpochGuard)
-    /// The rollout was begun again, or is not known: this run's part in it is over.
+    /// The rollout was begun again, or is unknown: this run's part in it is over.
     case replaced
-    /// The plan that the fleet has of the rollout does not have this vehicle with this module.
+    /// The fleet's plan of the rollout does not have this vehicle with this module.
     case unlisted
     /// Its wave has not begun.
     case early
     /// Another gateway hears it clearly better, and it is left to that one for this time.
     case nearer(String, Duration)
-    /// So many are under way that one more could fail after the gate has tripped.
+    /// This many vehicles are under way, and one more could fail after the gate has tripped.
     case full(underWay: Int)
-    /// It has its verdict, by whichever gateway.
+    /// It has its verdict, from any gateway.
     case ended(FleetEnd)
     case stopped(FleetHold)
     case inhibited(FleetInhibit)
-    /// It has failed so often on what is to be done; the last failure's sentence.
+    /// It has failed this often on the same release; the text is the last failure's sentence.
     case quarantined(Int, String)
-    /// The database knows an older epoch than this gateway: it went back without a trace.
+    /// The database has an older epoch than this gateway: it went back in time without a trace.
     case behind(known: Int, found: Int)
 }

@@ -1,6 +1,6 @@
 package import Domain
 
-/// How the work under one right ended.
+/// The verdict of the work under one right.
 package struct FleetVerdict: Sendable, Equatable {
     package let rollout: String
     package let vehicle: VehicleID
@@ -9,13 +9,13 @@ package struct FleetVerdict: Sendable, Equatable {
     package let outcome: Outcome
     package let failure: FailureClass?
     package let sentence: String
-    /// What the module runs now, as far as it is known.
+    /// The version that the module runs now, as far as it is known.
     package let version: String?
-    /// What it has failed on, where that counts towards its quarantine.
+    /// The release that it failed on, when that counts towards its quarantine.
     package let failedOn: String?
-    /// The beginning of the rollout that it belongs to, 0 for none.
+    /// The beginning of the rollout that it belongs to; 0 for none.
     package var beginning = 0
-    /// Whether something was done on the module, and what that adds to the gate.
+    /// Whether something was done on the module; the next two are its contribution to the gate.
     package var isTouched = false
     package var attempted = 0
     package var failed = 0

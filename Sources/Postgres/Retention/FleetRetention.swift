@@ -1,10 +1,10 @@
 import Domain
 
-/// What of a fleet's past is kept.
+/// How much of a fleet's past is kept.
 package struct FleetRetention: Sendable, Equatable {
-    /// The last beginnings of each rollout, the one that is on among them.
+    /// How many of the last beginnings of each rollout are kept, including the current one.
     package let beginnings: Int
-    /// Whatever is no older than this stays, too.
+    /// Rows that are no older than this are kept, too.
     package let age: Duration
 
     package init(beginnings: Int, age: Duration) {
@@ -13,25 +13,26 @@ package struct FleetRetention: Sendable, Equatable {
     }
 }
 
-/// A table of the fleet that grows with what is done, in the order in which it is emptied.
+/// A table of the fleet that grows with its work, in the order in which tables are cleaned.
 ///
-/// The others hold what counts: rights and their epochs, debts, what is owed, what people set, failures that count
-/// towards a quarantine.
+/// The other tables have the current state: rights and their epochs, debts, owed steps, people's
+/// commands, and failures that count towards a quarantine.
 package enum FleetPast: String, CaseIterable, Sendable {
     case missed, hearing, verdict, execution, step, said, run, gateway, rollout, plan
 
-    /// Which rows are past: `$1` is how many beginnings are kept, `$2` the age in microseconds.
+    /// The condition for rows that are past: `$1` is how many beginnings are kept, `$2` the age in
+    /// microseconds.
     var condition: String {
         switch self {
-        // What was not heard in a beginning says nothing in the next one.
+        // A vehicle that was not heard in one beginning may be heard in the next.
         case .missed: "\(Self.isOver("x")) OR \(Self.isOldOrder("x"))"
-        // Hints; a rollout that is running keeps those of its beginning.
+        // These rows are hints; an active rollout keeps those of its beginning.
         case .hearing:
             """
             x.at < \(Self.moment) AND NOT EXISTS (SELECT FROM yardmaster.rollout r
                 WHERE r.name = x.rollout AND r.state = 'running' AND r.beginning = x.beginning)
             """
-        // Of each vehicle the last word stays as long as its rollout is known.
+        // The last verdict of each vehicle stays as long as its rollout is known.
         case .verdict:
             """
             x.at < \(Self.moment) AND (\(Self.isOldOrder("x")) OR EXISTS (
@@ -65,7 +66,7 @@ package enum FleetPast: String, CaseIterable, Sendable {
               AND NOT EXISTS (SELECT FROM yardmaster.step s WHERE s.instance = x.instance
                 AND coalesce(s.outcome, 'in-doubt') = 'in-doubt')
             """
-        // The last start of each gateway stays: it is waited for after a restore.
+        // The last process of each gateway stays: it is awaited after a restore.
         case .gateway:
             """
             x.heard < \(Self.moment) AND EXISTS (SELECT FROM yardmaster.gateway g
@@ -75,7 +76,7 @@ package enum FleetPast: String, CaseIterable, Sendable {
                 WHERE e.instance = x.instance AND e.state = 'claimed')
               AND NOT EXISTS (SELECT FROM yardmaster.awaited a WHERE a.instance = x.instance)
             """
-        // An order is not gone on with: nothing is left of it once all of it is past.
+        // An order is never continued: nothing of it is needed once all of it is past.
         case .rollout:
             """
             x.name ~ '\(Self.order)' AND x.updated < \(Self.moment)
@@ -94,11 +95,12 @@ package enum FleetPast: String, CaseIterable, Sendable {
         }
     }
 
-    /// What `exec` calls its rollouts.
+    /// The names of the rollouts of `exec`.
     private static let order = "^exec-[0-9].*Z$"
     private static let moment = "yardmaster.clock() - $2::bigint * interval '1 microsecond'"
 
-    /// Of a beginning that is not kept, of a rollout whose present one is older than what is kept by its age.
+    /// The condition for rows of a beginning that is not kept, of a rollout whose current beginning
+    /// is older than the age.
     private static func isOver(_ row: String) -> String {
         """
         EXISTS (SELECT FROM yardmaster.rollout r WHERE r.name = \(row).rollout
@@ -106,7 +108,7 @@ package enum FleetPast: String, CaseIterable, Sendable {
         """
     }
 
-    /// Of an order that nobody works on.
+    /// The condition for rows of an order that no gateway works on.
     private static func isOldOrder(_ row: String) -> String {
         """
         \(row).rollout ~ '\(order)' AND EXISTS (SELECT FROM yardmaster.rollout r
@@ -135,9 +137,9 @@ extension FleetDatabase {
         return Int(found.first?.integer(0) ?? 0)
     }
 
-    /// Deletes at most so many rows that are past, in one transaction that `keep` may end by throwing; gives how many.
+    /// Deletes at most `limit` rows that are past, in one transaction; returns how many.
     ///
-    /// `keep` has each row as JSON, and is over before any of them is gone.
+    /// `keep` gets each row as JSON before any of them is gone; when it throws, nothing is deleted.
     package func drop<E: Error>(
         from table: FleetPast,
         beyond retention: FleetRetention,
@@ -165,7 +167,7 @@ extension FleetDatabase {
             try run("COMMIT", operation)
             return found.count
         } catch {
-            // The server takes back whatever is not committed when the session ends.
+            // The server rolls back the transaction when the session ends.
             close()
             throw error
         }

@@ -5,19 +5,19 @@ package struct FleetAct: Sendable, Equatable {
     package let lease: FleetLease
     package let vehicle: VehicleID
     package let rollout: String
-    /// Nil for that of another rollout, as it is now.
+    /// Nil for another rollout, whose current beginning is used.
     package let beginning: Int?
     package let digest: String
     package let ordinal: Int
-    /// As `Effect` writes it.
+    /// The raw value of an `Effect`.
     package let effect: String
     package let action: String
-    /// Whether it is owed, and so done also where nothing is to be begun.
+    /// Whether it is owed, and so is also done when nothing may be begun.
     package let isPaying: Bool
     package var debt: Debt?
     package var owed: [Owed] = []
 
-    /// What the module will owe until it is proven.
+    /// The debt that the module will have until its update is proven.
     package struct Debt: Sendable, Equatable {
         package let image: String
         package let name: String
@@ -34,7 +34,7 @@ package struct FleetAct: Sendable, Equatable {
         }
     }
 
-    /// A step of `always` that the vehicle is owed from then on.
+    /// A step of `always` that is owed to the vehicle from then on.
     package struct Owed: Sendable, Equatable {
         package let digest: String
         package let ordinal: Int
@@ -72,27 +72,27 @@ package struct FleetAct: Sendable, Equatable {
 
 /// Whether an act may be done.
 package enum FleetPermit: Sendable, Equatable {
-    /// It is written down: anyone who comes after a silence finds it in doubt.
+    /// It is recorded: after a crash of this gateway, others find it in doubt.
     case granted
     /// It was done before, by this gateway.
     case done(by: String)
-    /// It was begun before, and nobody knows how it ended.
+    /// It was begun before, and its result is unknown.
     case doubt(by: String)
     case inhibited(FleetInhibit)
     /// The right is over.
     case fenced
 }
 
-/// What the fleet knows of one vehicle and its module.
+/// The fleet's records of one vehicle and its module.
 package struct FleetAccounts: Sendable, Equatable {
-    /// A step that must be done once, and what became of it.
+    /// A step that must be done once, with its result.
     package struct Step: Sendable, Equatable {
         package let rollout: String
         package let digest: String
         package let ordinal: Int
         package let action: String
         package let gateway: String
-        /// Nil for one that is in doubt since its gateway vanished.
+        /// Nil for a step that is in doubt since its gateway vanished.
         package let outcome: String?
         package let author: String?
     }
@@ -108,7 +108,8 @@ package struct FleetAccounts: Sendable, Equatable {
         package let step: FleetAct.Owed
     }
 
-    /// The last beginning of each of its rollouts, and what is in doubt of earlier ones.
+    /// The steps of the last beginning of each of its rollouts, and those of earlier ones that are
+    /// in doubt.
     package var steps: [Step] = []
     package var debt: Debt?
     package var owed: [Owed] = []
@@ -117,7 +118,7 @@ package struct FleetAccounts: Sendable, Equatable {
 }
 
 extension FleetDatabase {
-    /// Writes down what is about to be done, fenced by the right, and says whether it may be.
+    /// Records an act before it is done, fenced by the right, and returns whether it is allowed.
     package func intend(
         _ act: FleetAct,
         of holder: FleetHolder
@@ -167,7 +168,7 @@ extension FleetDatabase {
         }
     }
 
-    /// What is begun, in doubt and owed on a vehicle, by whichever gateway and rollout.
+    /// The updates, doubts and owed steps of a vehicle, from any gateway and rollout.
     package func accounts(
         of vehicle: VehicleID,
         on serial: Serial
@@ -241,11 +242,11 @@ extension FleetDatabase {
         return accounts
     }
 
-    // MARK: What is reported afterwards; safe to repeat
+    // MARK: Reports after an act; safe to repeat
 
-    /// What became of a step; what a person has said of it meanwhile stays.
+    /// Records the result of a step; a person's answer from the meantime stays.
     ///
-    /// One that the database has forgotten is written down as a whole, and takes the place of an earlier try.
+    /// A step that the database has lost is recorded completely, and replaces an earlier attempt.
     package func settleStep(
         _ act: FleetAct,
         _ outcome: String,
@@ -283,7 +284,7 @@ extension FleetDatabase {
         )
     }
 
-    /// The module was seen at rest; a later debt stays.
+    /// Removes the debt of a module that was seen settled; a later debt stays.
     package func payDebt(of lease: FleetLease, image: String) throws(FleetError) {
         _ = try rows(
             FleetStatement(
@@ -294,7 +295,7 @@ extension FleetDatabase {
         )
     }
 
-    /// A step of `always` was done; what is owed since another right stays.
+    /// Removes an owed step that was done; one that is owed since a later right stays.
     package func payOwed(
         _ lease: FleetLease,
         rollout: String,

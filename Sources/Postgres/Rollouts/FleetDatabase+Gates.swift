@@ -1,6 +1,6 @@
 package import Domain
 
-/// The vehicles and rules of a rollout, as every gateway has them by the same plan.
+/// The vehicles and rules of a rollout, which every gateway has from the same plan.
 package struct FleetPlan: Sendable {
     package struct Vehicle: Sendable {
         package let vehicle: VehicleID
@@ -14,15 +14,16 @@ package struct FleetPlan: Sendable {
 
     package let vehicles: [Vehicle]
     package let waves: Int
-    /// More failures than this are too many; nil where a share says so, or nothing.
+    /// The gate trips on more failures than this; nil when a share decides, or when there is no
+    /// gate.
     package var mostFailed: Int?
-    /// In hundredths of a percent.
+    /// The share of failures above which the gate trips, in hundredths of a percent.
     package var mostShare: Int?
     package var atLeast = 0
     package var aborts = false
-    /// How many may fail, in the plan's words.
+    /// How many vehicles may fail, in the plan's words.
     package var words = ""
-    /// Whether the run has only some of the vehicles: it is none of those that a wave waits for.
+    /// Whether the run has only some of the vehicles: waves do not wait for it.
     package var isPartial = false
 
     package init(_ vehicles: [Vehicle], waves: Int) {
@@ -30,14 +31,14 @@ package struct FleetPlan: Sendable {
     }
 }
 
-/// How a vehicle ended, by whichever gateway.
+/// The verdict of a vehicle, from any gateway.
 package struct FleetEnd: Sendable, Equatable {
     package let vehicle: VehicleID
     package let outcome: Outcome
     package let failure: FailureClass?
     package let sentence: String
     package let version: FirmwareVersion?
-    /// Empty for what no gateway in particular found.
+    /// Empty for a verdict that no single gateway found.
     package let gateway: String
 
     init?(_ row: DatabaseRow, from first: Int, of vehicle: VehicleID?) {
@@ -72,20 +73,20 @@ package struct FleetLeft: Sendable, Equatable {
     }
 }
 
-/// What is new in a rollout since the last look.
+/// The changes of a rollout since the last look.
 package struct FleetNews: Sendable, Equatable {
     package let wave: Int
-    /// To be asked from the next time.
+    /// The number of the last change, for the next look.
     package let changes: Int
     package var ended: [FleetEnd] = []
     /// Vehicles that were queued again and that this gateway has not left since.
     package var opened: [VehicleID] = []
-    /// Whether somebody wants this gateway to end its part.
+    /// Whether a person wants this gateway to end its part.
     package let mustDrain: Bool
     package let isFinished: Bool
 }
 
-/// A wave of which nothing is under way any more.
+/// A wave in which no vehicle is under way any more.
 package struct FleetWave: Sendable, Equatable {
     package let number: Int
     package let waves: Int
@@ -93,16 +94,17 @@ package struct FleetWave: Sendable, Equatable {
     package let reached: Int
     package let attempted: Int
     package let succeeded: Int
-    /// Since it has ended.
+    /// The time since its end.
     package let soaked: Duration
 
     package var isLast: Bool { number >= waves - 1 }
 }
 
 extension FleetDatabase {
-    /// Brings the plan's vehicles and rules; gives the wave that is on, and from where to look on.
+    /// Enters the plan's vehicles and rules; returns the active wave and the number of the last
+    /// change.
     ///
-    /// Nil when the rollout was begun again meanwhile.
+    /// Nil when the rollout was begun again in the meantime.
     package func enlist(
         _ plan: FleetPlan,
         in rollout: String,
@@ -134,7 +136,7 @@ extension FleetDatabase {
         return (Int(wave), Int(changes))
     }
 
-    /// What became of the rollout's vehicles since `changes`; nil when it was begun again.
+    /// The changes of the rollout's vehicles since `changes`; nil when the rollout was begun again.
     package func news(
         of rollout: String,
         beginning: Int,
@@ -161,7 +163,7 @@ extension FleetDatabase {
             isFinished: head.isTrue(3)
         )
         guard latest > changes else { return news }
-        // What changes after the first question is asked for again with the next one.
+        // A change after the first statement is read again at the next look.
         let found = try rows(
             FleetStatement(
                 "look at its vehicles",
@@ -177,7 +179,8 @@ extension FleetDatabase {
                 [rollout, "\(beginning)", "\(changes)", holder.instance]
             )
         )
-        // What is written down here by their word must not be lost there.
+        // The caller records these verdicts in its journal: the database must not lose them
+        // afterwards.
         try sync()
         for row in found {
             guard let vehicle = row.text(0).flatMap({ VehicleID($0) }) else { continue }
@@ -252,7 +255,7 @@ extension FleetDatabase {
         )
     }
 
-    /// The wave that is on, once nothing of it is under way or to come; nil before.
+    /// The active wave, once none of its vehicles is under way or waiting; nil before.
     ///
     /// Also ends the vehicles that all gateways have left. `classes` are the failure classes that the gate
     /// counts; empty means all.
@@ -284,8 +287,8 @@ extension FleetDatabase {
         )
     }
 
-    /// Lets in the wave after this one, or finishes the rollout after the last; false when somebody
-    /// else did.
+    /// Lets in the next wave, or finishes the rollout after the last one; false when another
+    /// gateway has done so.
     package func advance(
         _ rollout: String,
         beginning: Int,
@@ -307,7 +310,8 @@ extension FleetDatabase {
         ).isEmpty
     }
 
-    /// What stands against the next wave holds the rollout, unless somebody was first.
+    /// Pauses the rollout because of a reason against the next wave, unless another gateway was
+    /// first.
     package func stop(
         _ rollout: String,
         beginning: Int,
@@ -328,8 +332,8 @@ extension FleetDatabase {
         )
     }
 
-    /// Whether this gateway is to run the check after the wave: one does, and another one when that
-    /// has vanished.
+    /// Whether this gateway has to run the check after the wave: only one does, and another one if
+    /// that has vanished.
     package func takeCheck(
         of rollout: String,
         beginning: Int,
@@ -352,7 +356,7 @@ extension FleetDatabase {
         ).isEmpty
     }
 
-    /// Takes nothing more: nobody waits for this gateway to hear a vehicle.
+    /// Marks this gateway as draining: waves do not wait for it to hear a vehicle.
     package func stepAside(_ holder: FleetHolder) throws(FleetError) {
         _ = try rows(
             FleetStatement(
@@ -382,7 +386,7 @@ extension FleetDatabase {
         )
     }
 
-    /// Asks the gateway of this name to take nothing more; false when it is not at work.
+    /// Asks the gateway of this name to take no more vehicles; false when it is not at work.
     package func drain(_ gateway: String) throws(FleetError) -> Bool {
         try !rows(
             FleetStatement(

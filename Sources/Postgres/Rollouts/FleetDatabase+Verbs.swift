@@ -1,6 +1,6 @@
 package import Domain
 
-/// What a verb came to in the fleet.
+/// The result of a verb in the fleet.
 package enum FleetAnswer: Sendable, Equatable {
     case done
     case noChange(String)
@@ -9,17 +9,17 @@ package enum FleetAnswer: Sendable, Equatable {
     case unknown
 }
 
-/// What `clear` came to in the fleet.
+/// The result of `clear` in the fleet.
 package struct FleetCleared: Sendable, Equatable {
     package var debts: [String] = []
     package var answered: [String] = []
     package var owed: [String] = []
-    /// Taken up again, by `retry`.
+    /// Vehicles that `retry` has queued again.
     package var again: [String] = []
     package var failures = 0
     /// Vehicles that `retry` leaves as they are, with the reason: `inhibited` or `quarantined`.
     package var refused: [(vehicle: String, why: String)] = []
-    /// A gateway is at work on this vehicle: nothing was changed.
+    /// A vehicle that a gateway is working on: nothing was changed.
     package var atWork: (vehicle: String, gateway: String)?
 
     package init() {}
@@ -32,17 +32,17 @@ package struct FleetCleared: Sendable, Equatable {
 
 /// The result of `retry` of a whole rollout in the fleet.
 package struct FleetRearmed: Sendable, Equatable {
-    /// `done` even if there was nothing to take again.
+    /// `done` even if there was no vehicle to try again.
     package var answer = FleetAnswer.done
     package var isPaused = false
     package var vehicles: [String] = []
-    /// Left because they are in doubt.
+    /// Vehicles that were left out because they are in doubt.
     package var doubtful: [String] = []
 
     package init() {}
 }
 
-/// What people set, in force for every gateway from the transaction that answers.
+/// People's commands, in force for every gateway from the transaction that answers.
 extension FleetDatabase {
     /// Pauses or aborts a rollout.
     package func hold(
@@ -86,7 +86,7 @@ extension FleetDatabase {
         }
     }
 
-    /// Takes a pause back.
+    /// Lifts a pause.
     package func resume(_ rollout: String, by author: String) throws(FleetError) -> FleetAnswer {
         let found = try rows(
             FleetStatement(
@@ -124,7 +124,7 @@ extension FleetDatabase {
         }
     }
 
-    /// Leaves vehicles alone, or with nil the depot; replaces what was said before.
+    /// Inhibits vehicles, or with nil the depot; replaces earlier inhibits.
     package func inhibit(
         _ vehicles: [VehicleID?],
         reason: String,
@@ -152,7 +152,7 @@ extension FleetDatabase {
         )
     }
 
-    /// How many there were to lift.
+    /// Lifts inhibits; returns how many there were.
     package func uninhibit(
         _ vehicles: [VehicleID?],
         by author: String
@@ -174,8 +174,8 @@ extension FleetDatabase {
         ).count
     }
 
-    /// A person has looked at them: nothing is owed, and on those that are named in full nothing is in
-    /// doubt; `outcome` says whether that was carried out.
+    /// Settles vehicles after a person has looked: nothing is owed to them, and nothing is in doubt
+    /// on those named in full; `outcome` states whether their steps were carried out.
     package func answer(
         _ vehicles: [VehicleID],
         named: Set<VehicleID>,

@@ -1,9 +1,9 @@
 package import Domain
 
-/// A rollout as the fleet knows it.
+/// A rollout in the fleet's database.
 package struct FleetRollout: Sendable, Equatable {
     package let name: String
-    /// Counts how often it was begun again.
+    /// Counts how often it was begun, from 1.
     package let beginning: Int
     /// The digest of the plan, as text.
     package let plan: String
@@ -11,7 +11,7 @@ package struct FleetRollout: Sendable, Equatable {
     package let begun: WallTime
     /// How often it was resumed.
     package let resumed: Int
-    /// The wave that is on, from 0, of so many.
+    /// The active wave, from 0, and how many waves there are.
     package let wave: Int
     package let waves: Int
     /// The gate's numbers, over all gateways.
@@ -21,7 +21,7 @@ package struct FleetRollout: Sendable, Equatable {
     package let updated: WallTime
     /// When the last vehicle of the current wave had ended.
     package let waveEnded: WallTime?
-    /// The most that may fail, in the plan's words.
+    /// How many vehicles may fail, in the plan's words.
     package let most: String
 
     static let columns = """
@@ -53,7 +53,7 @@ package struct FleetRollout: Sendable, Equatable {
     }
 }
 
-/// That a rollout is paused or aborted on every gateway.
+/// A pause or an abort of a rollout on every gateway.
 package struct FleetHold: Sendable, Equatable {
     package enum Kind: String, Sendable { case paused, aborted }
 
@@ -77,7 +77,7 @@ package struct FleetHold: Sendable, Equatable {
     }
 }
 
-/// A vehicle, or with none the depot, that every gateway leaves alone.
+/// A vehicle, or with nil the depot, that every gateway leaves alone.
 package struct FleetInhibit: Sendable, Equatable {
     package let vehicle: VehicleID?
     package let reason: String
@@ -120,7 +120,7 @@ extension FleetDatabase {
         ).first.flatMap { FleetRollout($0) }
     }
 
-    /// The rollout that was worked on last, by any gateway.
+    /// The rollout that any gateway worked on last.
     package func lastRollout() throws(FleetError) -> FleetRollout? {
         try rows(
             FleetStatement(
@@ -133,9 +133,10 @@ extension FleetDatabase {
         ).first.flatMap { FleetRollout($0) }
     }
 
-    /// Begins a rollout, or goes on with the one that is there; gives its beginning and its plan.
+    /// Begins a rollout, or continues an existing one; returns its beginning and its plan.
     ///
-    /// `seen` is what the decision to begin it again was made by: of two at once one does.
+    /// `seen` is the beginning that the caller knew when it decided to begin the rollout again: of
+    /// two callers at the same time only one does.
     package func enter(
         _ rollout: String,
         plan: SHA256Digest,

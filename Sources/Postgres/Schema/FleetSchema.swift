@@ -1,12 +1,12 @@
-/// The tables of a fleet, as a list of changes that each bring them from one version to the next.
+/// The tables of a fleet, as a list of migrations, each from one version to the next.
 ///
-/// A change only adds what older programs can do without, or names the oldest version of a program that
-/// still may work with it. Only `fleet init` and `fleet upgrade` change anything.
+/// A migration only adds what older programs can work without, or names the oldest version of a
+/// program that may still work with it. Only `fleet init` and `fleet upgrade` change the tables.
 package struct FleetSchema: Sendable {
-    /// What brings the tables to one version.
+    /// The upgrade of the tables to one version.
     package struct Migration: Sendable {
         package let version: Int
-        /// A program whose newest known version is older than this must not go on.
+        /// A program whose newest known version is older than this must not use the tables.
         package let oldestReader: Int
         package let statements: String
 
@@ -24,7 +24,7 @@ package struct FleetSchema: Sendable {
         self.migrations = migrations
     }
 
-    /// What this program works with.
+    /// The version that this program needs.
     package static let current = FleetSchema([
         first, verdicts, rollouts, gates, listed, lost, retold, doubted, left, views,
         placed,
@@ -32,7 +32,7 @@ package struct FleetSchema: Sendable {
 
     package var version: Int { migrations.count }
 
-    /// How far the tables of a database are.
+    /// The version of a database's tables, compared with this program's.
     package enum Standing: Sendable, Equatable {
         case absent
         /// This program needs a later version.
@@ -50,10 +50,11 @@ package struct FleetSchema: Sendable {
         return oldestReader <= version ? .ahead(found) : .newer(found)
     }
 
-    /// The statements that bring the tables from one version (0 for none) to this one, all or none.
+    /// The statements that upgrade the tables from one version (0 for none) to this one, all or
+    /// none.
     ///
-    /// The lock keeps two from doing it at once: anyone who comes second finds another version, and
-    /// changes nothing.
+    /// The lock keeps two programs from upgrading at the same time: the second one finds another
+    /// version, and changes nothing.
     package func statements(from found: Int, by program: String) -> String {
         var parts = ["SELECT pg_advisory_xact_lock(\(Self.lock));"]
         for migration in migrations where migration.version > found {
@@ -81,7 +82,7 @@ package struct FleetSchema: Sendable {
         return parts.joined(separator: "\n") + "\n"
     }
 
-    /// Any number, so long as it is ours.
+    /// An arbitrary number that only this program uses.
     private static let lock: Int64 = 0x5941_5244
 
     private static func quoted(_ text: String) -> String {
@@ -90,7 +91,7 @@ package struct FleetSchema: Sendable {
 }
 
 extension FleetSchema {
-    /// Rights on modules, who is there, and what shows that the database is the one it was.
+    /// Rights on modules, the gateways, and the facts that identify the database.
     private static let first = Migration(
         version: 1,
         oldestReader: 1,
@@ -110,7 +111,7 @@ extension FleetSchema {
               at timestamptz NOT NULL DEFAULT now()
             );
 
-            -- Who was at work; an instance is one start of the program.
+            -- Gateways; an instance is one process of the program.
             CREATE TABLE yardmaster.gateway (
               instance uuid PRIMARY KEY,
               name text NOT NULL CHECK (name <> ''),
@@ -122,7 +123,7 @@ extension FleetSchema {
             );
             CREATE INDEX gateway_name ON yardmaster.gateway (name);
 
-            -- The right to touch a module. The epoch counts its grants; it outlives them.
+            -- The right to touch a module. The epoch counts its grants, and is kept after they end.
             CREATE TABLE yardmaster.module (
               serial text PRIMARY KEY CHECK (serial <> ''),
               epoch bigint NOT NULL CHECK (epoch > 0),
@@ -145,8 +146,8 @@ extension FleetSchema {
             CREATE TRIGGER keep_epoch BEFORE UPDATE OR DELETE ON yardmaster.module
             FOR EACH ROW EXECUTE FUNCTION yardmaster.keep_epoch();
 
-            -- Which database this was when rights were granted last: another one, or an older
-            -- state of this one, must not grant them as if nothing had happened.
+            -- The identity of the database when rights were last granted: another database, or an
+            -- older state of this one, must not continue to grant rights.
             CREATE TABLE yardmaster.history (
               one boolean PRIMARY KEY DEFAULT true CHECK (one),
               system_identifier text NOT NULL,
@@ -164,7 +165,7 @@ extension FleetSchema {
 }
 
 extension FleetSchema {
-    /// How work under a right ended; older programs write none.
+    /// The verdicts of work under a right; older programs write none.
     private static let verdicts = Migration(
         version: 2,
         oldestReader: 1,
@@ -182,7 +183,8 @@ extension FleetSchema {
               failure text,
               sentence text NOT NULL,
               version text,
-              -- False for what came after somebody else had the right: an observation.
+              -- False for a verdict that arrived after another gateway had the right: an
+              -- observation.
               counts boolean NOT NULL,
               at timestamptz NOT NULL DEFAULT clock_timestamp(),
               UNIQUE (instance, serial, epoch)
@@ -192,7 +194,7 @@ extension FleetSchema {
     )
 }
 
-/// The roles of a fleet's database: anyone who logs in is a member of one of them.
+/// The roles of a fleet's database: every user is a member of one of them.
 package enum FleetRole: String, CaseIterable, Sendable {
     case gateway = "yardmaster_gateway"
     case `operator` = "yardmaster_operator"
@@ -206,7 +208,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
         }
     }
 
-    /// What it may do besides reading.
+    /// Its rights besides reading.
     private var rights: [String] {
         switch self {
         case .gateway:
@@ -244,7 +246,8 @@ package enum FleetRole: String, CaseIterable, Sendable {
         }
     }
 
-    /// Statements that make the roles as far as the user may, and give each that is there its rights.
+    /// Statements that create the roles that the user may create, and give each existing role its
+    /// rights.
     ///
     /// Safe to repeat.
     package static var statements: String {

@@ -342,7 +342,7 @@ extension FleetDatabase {
         ).first?.text(0)
     }
 
-    /// What is shown of a plan; nil where no gateway has brought it.
+    /// The shown part of a plan; nil when no gateway has stored it.
     package func planView(_ digest: String) throws(FleetError) -> String? {
         try rows(
             FleetStatement(
@@ -353,7 +353,8 @@ extension FleetDatabase {
         ).first?.text(0)
     }
 
-    /// What was said since then, of a rollout or of vehicles, the newest first; nil means of all rollouts.
+    /// People's commands since then, for a rollout or for vehicles, the newest first; nil means for
+    /// all rollouts.
     package func sayings(
         of rollout: String?,
         since: WallTime,
@@ -382,7 +383,7 @@ extension FleetDatabase {
             }
             let vehicle = row.text(2).flatMap { VehicleID($0) }
             let said = FleetSaying(
-                // What holds a rollout was written down by what it is then.
+                // A hold is recorded with the state that it sets, not with its verb.
                 verb: ["paused": "pause", "aborted": "abort"][verb] ?? verb,
                 rollout: row.text(1),
                 vehicles: vehicle.map { [$0] } ?? [],
@@ -393,7 +394,7 @@ extension FleetDatabase {
                     row.integer(7).map { (gateway: gateway, number: Int($0)) }
                 }
             )
-            // One word about several vehicles has a row for each.
+            // One command for several vehicles has a row for each.
             if let vehicle, let last = sayings.last, last.isSame(as: said) {
                 sayings[sayings.count - 1].vehicles.insert(vehicle, at: 0)
             } else {
@@ -443,8 +444,8 @@ extension FleetDatabase {
         try verdicts("vehicle = $1 AND rollout !~ '\(Self.order)'", [vehicle.text])
     }
 
-    /// What became of vehicles since then, orders excepted; and before it the last verdict on each, and the last one
-    /// that was as it should be.
+    /// The verdicts on vehicles since then, orders excepted; and from before it the last verdict on
+    /// each vehicle, and the last `succeeded` or `already-current` one.
     package func verdicts(since: WallTime) throws(FleetError) -> [FleetVerdictRecord] {
         let earlier = """
             SELECT DISTINCT ON (vehicle) number FROM yardmaster.verdict
@@ -499,7 +500,8 @@ extension FleetDatabase {
         }
     }
 
-    /// When each vehicle answered last, or this one, as far as its verdicts and what was begun on it show it.
+    /// When each vehicle, or this one, answered last, according to its verdicts and to its open
+    /// steps and debts.
     package func sightings(
         of vehicle: VehicleID?
     ) throws(FleetError) -> [(vehicle: VehicleID, at: WallTime)] {
@@ -524,12 +526,12 @@ extension FleetDatabase {
         }
     }
 
-    /// What `exec` calls its rollouts.
+    /// The pattern of the names of orders, which are the rollouts of `exec`.
     private static let order = "^exec-[0-9].*Z$"
 }
 
 extension FleetSaying {
-    /// Whether the other one is a row of the same word.
+    /// Whether both are rows of the same command.
     fileprivate func isSame(as other: FleetSaying) -> Bool {
         !vehicles.isEmpty && verb == other.verb && rollout == other.rollout
             && reason == other.reason && author == other.author
