@@ -3,11 +3,11 @@ import Modules
 import Radio
 import Synchronization
 
-/// Hears on one adapter which of the rollout's modules are there, and how strong.
+/// Listens on one adapter for the rollout's modules, and records how strong each one is heard.
 struct AdapterListener: Sendable {
-    /// A first look around goes on until nobody new was heard for this long.
+    /// A first scan lasts until no new module was heard for this long.
     private static let lull = Duration.seconds(1)
-    /// Work does not wait for a look around for longer than this.
+    /// Work waits for a scan at most this long.
     private static let longest = Duration.seconds(5)
 
     private let adapter: Int
@@ -97,7 +97,7 @@ final class SignalMeans: Sendable {
     }
 }
 
-/// Counts from 1.
+/// A counter, from 1.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 

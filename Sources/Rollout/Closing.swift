@@ -1,7 +1,7 @@
 import Domain
 import Journal
 
-/// How an execution ends, once what is still owed to its module has been looked at.
+/// How an execution ends, after its open debts were taken into account.
 struct Closing: Sendable, Equatable {
     var outcome: Outcome
     var failure: FailureClass?
@@ -13,7 +13,7 @@ struct Closing: Sendable, Equatable {
         self.message = message
     }
 
-    /// Of a vehicle of which nobody knows what was done; `check` says what a person looks at.
+    /// The closing of a vehicle with a step in doubt; `check` is what a person has to check.
     init(inDoubt doubt: IntentRecord, _ check: String?) {
         let vehicle = doubt.intent.vehicle
         let usual =
@@ -28,15 +28,15 @@ struct Closing: Sendable, Equatable {
         )
     }
 
-    /// A module that was written to and not seen at rest since is neither done, nor current, nor
-    /// away, nor put off: it has failed until it was seen, or a person has cleared it.
+    /// A module that was written to and not seen settled since has failed, whatever the outcome
+    /// was, until it was seen or a person has cleared it.
     func owing(_ debt: Debt?) -> Closing {
         guard let debt else { return self }
         var closing = self
         switch outcome {
         case .failed, .rolledBack, .rejected, .timedOut, .inDoubt: break
         case .deferred:
-            // Nobody went to it: that says nothing of what was done to it.
+            // Nothing was done to it in this run, so this is no result of the update.
             closing.outcome = .failed
             closing.failure = .unreachable
         case .succeeded, .alreadyCurrent, .unreachable, .skipped, .aborted:
@@ -47,7 +47,7 @@ struct Closing: Sendable, Equatable {
         return closing
     }
 
-    /// A step of `always` that was not done leaves the vehicle as nobody wanted it.
+    /// A step of `always` that was not done leaves the vehicle in an unwanted state: it has failed.
     func owing(_ steps: [OwedStep]) -> Closing {
         guard let first = steps.first else { return self }
         var closing = self
@@ -69,13 +69,13 @@ struct Closing: Sendable, Equatable {
 }
 
 extension Debt {
-    /// What the image is called, as far as it is known.
+    /// The name of the image, as far as it is known.
     package var title: String {
         let words = [name, version?.description ?? ""].filter { !$0.isEmpty }
         return words.isEmpty ? "an image" : words.joined(separator: " ")
     }
 
-    /// For people: what was begun, and when the module was seen last.
+    /// The sentence for people: what was begun, and when the module was last seen.
     package var sentence: String {
         let place =
             inBootloader

@@ -2,15 +2,16 @@ package import Domain
 package import Journal
 package import Reports
 
-/// Who says which execution may touch a module.
+/// Decides which execution may touch a module.
 ///
-/// On one machine that is the journal. Several gateways need one place for all of them, where a
-/// right has an end and its epoch fences off anyone who held it before.
+/// On one machine, the journal decides. Several gateways need one common place, where a right has
+/// an end and its epoch fences off earlier holders.
 package protocol Coordinator: Sendable {
-    /// Asks for the right; asking again while it is held gives the same one.
+    /// Claims the right; a holder that claims again gets the same one.
     ///
-    /// Under a hold only what is owed may be paid. Where it has to wait for somebody, it does so until
-    /// `stop` is requested. `nearness` is a hint for the choice between machines.
+    /// Under a hold only owed work may be done (`paying`). When the right is not available yet,
+    /// waits until it is, or until `stop` is requested. `nearness` is a hint for the choice between
+    /// machines.
     func claim(
         _ serial: Serial,
         for vehicle: VehicleID,
@@ -20,28 +21,29 @@ package protocol Coordinator: Sendable {
         unless stop: StopSignal
     ) async throws(JournalError) -> Claim
 
-    /// Gives it back, with how the work ended when it did; harmless when it is not held any more.
+    /// Gives the right back, with the verdict if there is one; does nothing when it is no longer
+    /// held.
     func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError)
 
     /// The right as the journal has it, when only the journal keeps it: then it is given back in the
     /// transaction of the verdict, and `release` is not called. Nil for a right that others keep, too.
     func record(of lease: Lease) -> LeaseRecord?
 
-    /// Watches over the right to a module; nil where a right has no end.
+    /// The fence for the right to a module; nil when rights have no end.
     ///
-    /// There is one for each execution, from before it claims.
+    /// Each execution has one, from before it claims.
     func fence(of serial: Serial) -> LeaseFence?
 
-    /// Keeps the rights alive, until it is cancelled; nil where nothing is to be done.
+    /// Renews the rights until it is cancelled; nil when there is nothing to do.
     var upkeep: (@Sendable () async -> Void)? { get }
 
-    /// Whether other machines may come to the same modules: then they are told what is done.
+    /// Whether other machines may use the same modules: then acts are reported to them.
     var isShared: Bool { get }
 
-    /// Says what is about to be done on a module, to anyone who may come to it next, and whether it may
-    /// be; where that has to be waited for, until `stop` is requested.
+    /// Announces an act on a module to all who may use it next, and returns whether it is allowed;
+    /// waits for that at most until `stop` is requested.
     ///
-    /// What is `paying` is owed, and is done though people want the vehicle left alone.
+    /// An act that is `paying` is owed, and is done even when people want the vehicle left alone.
     func permit(
         _ act: Act,
         on serial: Serial,
@@ -49,21 +51,23 @@ package protocol Coordinator: Sendable {
         unless stop: StopSignal
     ) async throws(JournalError) -> Permit
 
-    /// What is to be told of something that was done under the right to a module; nil when nobody is.
+    /// The report of something that was done under the right to a module; nil when there is no one
+    /// to report to.
     ///
-    /// It goes into the journal with what it tells of.
+    /// It is written to the journal together with its act.
     func word(of deed: Deed, on serial: Serial) -> FleetWord?
 
-    /// Tells what the journal has to tell, as far as it is taken now.
+    /// Sends the reports in the journal, as far as they are accepted now.
     func tell() async throws(JournalError)
 
-    /// What people have set for the rollout on whichever machine is set here, too.
+    /// Applies here the hold that people have set for the rollout on any machine.
     func follow() async throws(JournalError)
 
-    /// The wave that is on, where several machines go through them together; nil where one does alone.
+    /// The active wave, when several machines go through the waves together; nil when this machine
+    /// is alone.
     var wave: Int? { get }
 
-    /// What other machines have done since the last look, as far as it can be known now.
+    /// The acts of other machines since the last look, as far as they can be known now.
     func look() async throws(JournalError) -> SharedNews?
 
     /// Reports how well this machine hears vehicles, in dBm.
@@ -94,7 +98,8 @@ package protocol Coordinator: Sendable {
     /// Reports vehicles that an abort of the rollout has left without a verdict.
     func abort(_ vehicles: [VehicleID], _ why: String) async
 
-    /// This machine begins nothing more, or nothing before its window opens; the others do not wait for it.
+    /// Reports that this machine begins nothing more, or nothing before its window opens: the others
+    /// do not wait for it.
     func stepAside(forGood: Bool) async
 
     /// The window of this machine has opened; it takes part again.
@@ -153,7 +158,7 @@ extension Coordinator {
 
 /// How well this machine hears a vehicle that it asks for.
 package struct Nearness: Sendable, Equatable {
-    /// In dBm.
+    /// The signal, in dBm.
     package let signal: Int
     /// Whether this machine has other vehicles to begin that no machine is known to hear better.
     package let hasOthers: Bool
@@ -163,10 +168,10 @@ package struct Nearness: Sendable, Equatable {
     }
 }
 
-/// Something that is about to be done on a module, and what it brings with it.
+/// An act that is about to be done on a module, with its consequences.
 package struct Act: Sendable {
     package let intent: Intent
-    /// What the module owes from then on.
+    /// The module's debt from then on.
     package var debt: Debt?
     package var owed: [OwedStep]
 
@@ -175,14 +180,14 @@ package struct Act: Sendable {
     }
 }
 
-/// How another machine ended a vehicle of the same rollout.
+/// The verdict of another machine on a vehicle of the same rollout.
 package struct SharedEnd: Sendable, Equatable {
     package let vehicle: VehicleID
     package let outcome: Outcome
     package let failure: FailureClass?
     package let sentence: String
     package let version: FirmwareVersion?
-    /// Empty for what no machine in particular found.
+    /// Empty for a verdict that no single machine found.
     package let gateway: String
 
     package init(
@@ -202,18 +207,18 @@ package struct SharedEnd: Sendable, Equatable {
     }
 }
 
-/// What became of a rollout that several machines work on.
+/// The changes of a rollout that several machines work on.
 package struct SharedNews: Sendable, Equatable {
     /// The last wave that was let in.
     package let wave: Int
     package let ended: [SharedEnd]
-    /// Vehicles that were taken up again.
+    /// Vehicles that were queued again.
     package let opened: [VehicleID]
     /// Vehicles that other machines work on now.
     package let busy: [VehicleID]
     /// Vehicles that other machines leave to this one.
     package let favoured: [VehicleID]
-    /// Whether somebody wants this machine to begin nothing more.
+    /// Whether a person wants this machine to begin nothing more.
     package let mustDrain: Bool
 
     package init(
@@ -266,48 +271,48 @@ package enum Permit: Sendable, Equatable {
     case granted
     /// Another gateway has done it.
     case done(by: String)
-    /// Another gateway began it, and nobody knows how that ended.
+    /// Another gateway began it, and its result is unknown.
     case doubt(by: String)
     case inhibited(Inhibit)
-    /// The right is over, or nobody answers and it is time to end.
+    /// The right is over, or there is no answer and it is time to end.
     case ended
 }
 
 /// Something that was done on a module.
 package enum Deed: Sendable {
-    /// A step was settled so.
+    /// A step was settled with this outcome.
     case settled(Intent, String)
-    /// What was begun on it is proven.
+    /// Its update is proven.
     case paid(Debt)
     /// A step of `always` was done.
     case did(OwedStep)
-    /// How the work ended; `release` is what it was for.
+    /// The verdict; `release` is the release that was worked on.
     case ended(VehicleID, Verdict, touched: Bool, release: SHA256Digest?)
 }
 
-/// The answer to asking for the right to touch a module.
+/// The answer to a claim of the right to touch a module.
 package enum Claim: Sendable, Equatable {
     case granted(Lease)
-    /// Somebody else has it; the text says who, for people.
+    /// Another execution has it; the text names it for people.
     case held(by: String)
     /// The rollout is paused or aborted.
     case stopped(Hold)
-    /// The vehicle is to be left alone.
+    /// The vehicle must be left alone.
     case inhibited(Inhibit)
-    /// It has failed too often on what is to be done.
+    /// It has failed too often on the same release.
     case quarantined(String)
     /// Not now; it is tried again.
     case later(Waiting)
-    /// Another machine has ended it.
+    /// Another machine has given it its verdict.
     case settled(SharedEnd)
-    /// Nobody could say, or nobody may have it now; the text says why, for people.
+    /// There was no decision, or nobody may have it now; the text explains this for people.
     case unknown(String)
 }
 
 /// The right to touch one module.
 package struct Lease: Sendable, Equatable {
     package let serial: Serial
-    /// Grows with each grant: what was done under an older one does not count any more.
+    /// Increases with each grant: acts under an older one no longer count.
     package let epoch: Int
     package let vehicle: VehicleID
     /// Attempts that have failed on the radio so far, on all machines.

@@ -16,25 +16,25 @@ final class Execution {
     var bytesSent = 0
     /// Updates of this execution that are proven.
     var provenUpdates = 0
-    /// What the last steps of each name gave.
+    /// The last value that steps reported for each name.
     var seen: [Fact] = []
-    /// What the module is and runs was told in this run.
+    /// Whether the module's hardware and versions were reported in this run.
     var hasLooked = false
-    /// How its module is opened: by another secret once it has got one.
+    /// How its module is opened: changes with the module's secret.
     var driver: any UpdateDriver
-    /// Whether a module was opened by none of what is known.
+    /// Whether the module refused all known secrets.
     var isRefused = false
     /// The owner of the link to its module.
     let link: VehicleLink
-    /// How strong it was heard last, in dBm.
+    /// The signal strength of the last sighting, in dBm.
     var lastSignal: Int?
-    /// The module as it was heard a moment ago, when no link was made to it yet.
+    /// The last sighting of the module, when there was no link to it since.
     var heard: ModuleSighting?
     /// Preconditions that did not hold, the last of each.
     var problems: [Problem] = []
     var host = HostPatience()
     let began: Moment
-    /// What was begun on the module and is not proven, by whichever rollout.
+    /// The unproven update of the module, from any rollout.
     var debt: Debt?
     /// The debt as it stands in the journal.
     var keptDebt: Debt?
@@ -42,27 +42,27 @@ final class Execution {
     var payment: Payment?
     /// The right to the module, until it is given back.
     var lease: Lease?
-    /// What is done once nothing is owed to the module.
+    /// What to do after everything owed to the module is done.
     private(set) var aim: Aim
-    /// Why it was not begun now.
+    /// Why it was not begun now; nil when it was.
     private(set) var waits: Waiting?
     /// Attempts that failed on the radio before, on any machine.
     private var failures = 0
-    /// How another machine ended it.
+    /// The verdict of another machine, if there is one.
     private(set) var settled: SharedEnd?
     /// The verdict of this machine alone, when other machines also decide how the vehicle ends.
     private(set) var left: Closing?
 
-    /// What an execution does beyond paying what is owed.
+    /// What an execution does besides owed work.
     enum Aim {
         case steps
-        /// Nothing: this is its verdict.
+        /// Nothing: it ends with this verdict.
         case verdict(Closing)
-        /// Nothing, and it has no verdict yet: the rollout is held.
+        /// Nothing, and it gets no verdict yet: the rollout is held.
         case none
     }
 
-    /// Takes up an execution that the journal has given its number.
+    /// Continues or begins an execution to which the journal has given a number.
     init(
         _ job: VehicleJob,
         in depot: Depot,
@@ -88,7 +88,7 @@ final class Execution {
         record.attempt = 0
         record.nextDeadline = nil
         if record.end != nil {
-            // It is looked at once more: what is said of it from now on is of this run.
+            // It is checked once more: its record from now on belongs to this run.
             record.end = nil
             record.state = .queued
             record.interruptions = 0
@@ -101,7 +101,8 @@ final class Execution {
     var vehicle: VehicleID { job.vehicle }
     var time: any Timekeeper { depot.time }
 
-    /// The verdict, or nil when the run was stopped at a safe point before there was one.
+    /// Carries the execution out; returns its verdict, or nil when the run was stopped at a safe
+    /// point before there was one.
     func run() async throws(JournalError) -> Verdict? {
         var isPaying = true
         if case .steps = aim { isPaying = false }
@@ -126,11 +127,11 @@ final class Execution {
             )
             return try await end(.deferred, .transient, words)
         case .unknown(let reason):
-            // A run that ends says nothing of vehicles that it has not begun.
+            // A run that ends gives no verdict to vehicles that it has not begun.
             if depot.stop.isRequested, !depot.stop.isRequestedAlone { return nil }
             return try await leave(.deferred, .transient, "\(reason); a later run tries again")
         case .stopped(let hold):
-            // A hold that is taken back at once is none that ends the run.
+            // A hold that is lifted immediately does not end the run.
             if depot.coordinator.isShared { waits = .other(hold.reason) }
             return nil
         case .inhibited(let inhibit): return try await leave(.deferred, nil, inhibit.sentence)
@@ -145,12 +146,12 @@ final class Execution {
             self.lease = lease
             failures = lease.failures
             if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
-                // Nothing is done on a vehicle of which nobody knows what was done.
+                // Nothing is done on a vehicle with a step in doubt.
                 aim = .verdict(job.closing(inDoubt: doubt))
             }
             var verdict = try await attempts()
             if verdict == nil, depot.stop.isRequestedAlone {
-                // Its airtime is used up; what is always done is done all the same.
+                // Its airtime is used up; the steps of `always` are done anyway.
                 depot.stop.reset()
                 await depot.air.take(for: .next)
                 verdict = try await conclude(.timedOut, nil, airtimeSentence)
@@ -215,7 +216,8 @@ final class Execution {
                 halt = error
             }
             if depot.stop.isFenced, !halt.isFinal {
-                // Whatever it was, it was cut short, and nothing more may be done on the module.
+                // Whatever the failure was, the attempt was interrupted, and nothing more may be
+                // done on the module.
                 try await note(.interrupted, durably: true)
                 return nil
             }
@@ -231,7 +233,7 @@ final class Execution {
             case .journal(let error):
                 throw error
             case .host, .elsewhere:
-                // The adapter's absence costs time, not attempts.
+                // A missing adapter costs time, not attempts.
                 record.attempt -= 1
                 guard host.waits(at: time.now, by: depot.rules) else {
                     return try await end(

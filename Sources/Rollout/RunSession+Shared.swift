@@ -3,18 +3,18 @@ import Journal
 import Reports
 import Synchronization
 
-/// What a run knows of those that other machines work on, where they share the rollout.
+/// A run's records of vehicles that other machines work on, when they share the rollout.
 final class SharedPart: Sendable {
     private struct State {
-        /// Vehicles that somebody else has, or that must wait.
+        /// Vehicles that another machine has, or that must wait.
         var parking = Parking()
-        /// How others ended vehicles that this run has not ended.
+        /// Verdicts of others on vehicles that this run has not ended.
         var ends: [Int: SharedEnd] = [:]
-        /// Those that were listened for long enough here.
+        /// Vehicles that this machine has listened for long enough.
         var missed: Set<Int> = []
         /// Vehicles that this machine leaves to the others, with its own verdict.
         var left: [Int: Left] = [:]
-        /// Whether it was said that others are waited for.
+        /// Whether it was reported that others are waited for.
         var isTold = false
     }
 
@@ -35,7 +35,7 @@ final class SharedPart: Sendable {
 
     func index(of vehicle: VehicleID) -> Int? { places[vehicle] }
 
-    /// True when it is the first one for which that is to be said.
+    /// Parks a vehicle; true for the first one, for which the wait is reported.
     func park(_ vehicle: Int, _ why: Waiting, at now: Moment) -> Bool {
         state.withLock { state in
             state.parking.park(vehicle, why, at: now)
@@ -46,12 +46,12 @@ final class SharedPart: Sendable {
 
     func isParked(_ vehicle: Int) -> Bool { state.withLock { $0.parking.has(vehicle) } }
 
-    /// Those that are to be tried again.
+    /// The parked vehicles that are to be tried again.
     func due(at now: Moment) -> [(vehicle: Int, why: Waiting)] {
         state.withLock { $0.parking.due(at: now) }
     }
 
-    /// Takes in what others work on, and what has ended.
+    /// Stores which vehicles others work on, and which have ended.
     func look(_ news: SharedNews, at now: Moment) {
         let busy = Set(news.busy.compactMap { places[$0] })
         let favoured = Set(news.favoured.compactMap { places[$0] })
@@ -104,14 +104,14 @@ final class SharedPart: Sendable {
         state.withLock { $0.ends.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
     }
 
-    /// False when it was missed before.
+    /// Records that a vehicle was not heard; false when that was recorded before.
     func miss(_ vehicle: Int) -> Bool { state.withLock { $0.missed.insert(vehicle).inserted } }
 }
 
 // Vehicles, waves and holds that other machines work on, too.
 
 extension RunSession {
-    /// Somebody else has it, or it must wait: it is tried again.
+    /// Another machine has the vehicle, or it must wait: it is tried again.
     func park(_ vehicle: Int, _ why: Waiting) async throws(JournalError) {
         if case .nearer = why, shell.with({ $0.scheduler.dispatch.hasOthers }) {
             // It stays in the queue, behind all others.
@@ -160,7 +160,7 @@ extension RunSession {
         }
     }
 
-    /// Nobody here hears it: another machine may.
+    /// This machine does not hear the vehicle: another one may.
     func miss(_ vehicle: Int) async -> Bool {
         guard let shared, !run.schedule.isPartial else { return false }
         if shared.miss(vehicle) {
@@ -252,7 +252,7 @@ extension RunSession {
         skip(vehicle, verdict.outcome, verdict.failure, touched: record.acted)
     }
 
-    /// What others have done since the last look, and who is to be tried again.
+    /// Processes what others have done since the last look, and tries parked vehicles again.
     func lookAround() async throws(JournalError) {
         guard let shared else { return }
         var favoured: [VehicleID] = []
@@ -297,7 +297,7 @@ extension RunSession {
         }
     }
 
-    /// Another machine has ended it: that is its verdict here, too.
+    /// Another machine has ended the vehicle: its verdict is used here, too.
     func adopt(_ vehicle: Int, _ end: SharedEnd) async throws(JournalError) {
         let left = shared?.left(vehicle)
         shared?.forgetEnd(of: vehicle)
@@ -306,7 +306,7 @@ extension RunSession {
         }
         let record = try await progress.execution(of: vehicle)
         if let own = record.end, own.outcome == end.outcome {
-            // It may have been taken up again meanwhile, and ended as before.
+            // It may have been queued again in the meantime, and ended as before.
             progress.note(vehicle, own.outcome)
             skip(vehicle, own.outcome, own.failure)
         } else {
@@ -324,7 +324,7 @@ extension RunSession {
         shell.bell.ring()
     }
 
-    /// Somebody wants it taken again, which had ended.
+    /// A person wants a vehicle that had ended to be tried again.
     private func reopen(_ vehicle: VehicleID) async throws(JournalError) {
         guard let index = shared?.index(of: vehicle),
             progress.outcome(of: index) != nil || shared?.left(index) != nil

@@ -5,21 +5,21 @@ import Modules
 import Radio
 import Reports
 
-/// A run under way: performs what the scheduler decides, each vehicle in a task of its own.
+/// An active run: performs the scheduler's decisions, each vehicle in a task of its own.
 struct RunSession {
     let run: RolloutRun
     let depot: Depot
     let progress: RolloutProgress
     let shell: SchedulerShell
-    /// Asked when those under way are to stop.
+    /// Requested when all vehicles under way are to stop.
     private let halt: StopSignal
     private let modules: RollCall
     private let position = Counter()
-    /// Nil where nobody else works on the rollout.
+    /// Nil when no other machine works on the rollout.
     let shared: SharedPart?
 
     private static let tick = Duration.seconds(1)
-    /// How often the host is asked for adapters.
+    /// The pause between two reads of the host's list of adapters.
     private static let rosterPause = Duration.seconds(10)
 
     init(_ run: RolloutRun, _ progress: RolloutProgress) {
@@ -44,7 +44,7 @@ struct RunSession {
             linksPerAdapter: schedule.linksPerAdapter,
             overlaps: schedule.overlaps
         )
-        // Where nothing is begun, there are no waves to be kept.
+        // When nothing may be begun, there are no waves.
         let isHeld = progress.refusal != nil
         let rules = WaveBoard.Rules(schedule, isHeld: isHeld, shared: depot.coordinator.wave)
         var board = WaveBoard(
@@ -98,7 +98,7 @@ struct RunSession {
         try await closeLeft()
         let ending = self.ending
         if case .aborted(let why) = ending { try await abortRest(why) }
-        // A verb may have been answered since the last look.
+        // A request may have been made since the last look.
         if progress.refusal == nil, run.schedule.plan != nil { await askJournal() }
         try await depot.events.save(in: depot.journal)
         try await progress.end(ending)
@@ -228,7 +228,7 @@ struct RunSession {
         )
     }
 
-    /// The journal cannot be written: nothing may be done any more.
+    /// The journal cannot be written: no further act is allowed.
     private func fail(_ error: JournalError) {
         shell.with { state in
             if state.failure == nil { state.failure = error }
@@ -276,7 +276,7 @@ struct RunSession {
                 if !stop.isFenced { shared?.forgetEnd(of: vehicle) }
                 try await settle(vehicle, verdict, touched: execution.record.acted)
             } else if progress.refusal != nil, !halt.isRequested {
-                // What was owed is paid, and it has no verdict yet: that is all under a hold.
+                // Owed work is done, and it has no verdict yet: under a hold, that is all.
                 skip(vehicle, .skipped)
                 shell.advance()
                 shell.bell.ring()
@@ -289,7 +289,7 @@ struct RunSession {
         }
     }
 
-    /// What a verdict that trips the gate brings with it into the journal.
+    /// The hold that is written with a verdict that trips the gate.
     private func hold(
         _ vehicle: Int,
         _ outcome: Outcome,
@@ -316,14 +316,14 @@ struct RunSession {
         )
     }
 
-    /// What follows from a verdict.
+    /// Records the consequences of a verdict.
     private func settle(
         _ vehicle: Int,
         _ verdict: Verdict,
         touched: Bool
     ) async throws(JournalError) {
         let job = run.jobs[vehicle]
-        // One that was left alone has not failed again.
+        // A vehicle that was left alone has not failed again.
         if run.schedule.quarantineAfter != nil, touched, verdict.outcome.tally == .failed,
             verdict.failure != .unreachable, let release = job.release
         {
@@ -349,7 +349,7 @@ struct RunSession {
         }
         shell.with { state in
             state.stops[vehicle] = nil
-            // One that was put off for want of an adapter does not speak for that.
+            // A vehicle that was put off without an adapter does not show that the adapter works.
             let hasWorked = outcome != nil && !(outcome == .deferred && failure == .transient)
             if hasWorked, let adapter = state.scheduler.dispatch.adapter(of: vehicle) {
                 state.works(adapter)
@@ -366,7 +366,7 @@ struct RunSession {
         shell.bell.ring()
     }
 
-    /// Under a hold and in quarantine nothing is done but what is owed.
+    /// Under a hold and in quarantine only owed work is done.
     private func aim(of vehicle: Int) -> Execution.Aim {
         switch progress.refusal {
         case .paused: .none
@@ -377,7 +377,7 @@ struct RunSession {
     }
 
     private func giveUp(_ vehicle: Int) async throws(JournalError) {
-        // The one before may have tripped the gate.
+        // The previous verdict may have tripped the gate.
         guard shell.with({ $0.scheduler.ending }) == nil else { return }
         guard await !miss(vehicle) else { return }
         let limit = run.schedule.limits.patience
@@ -393,10 +393,11 @@ struct RunSession {
         ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
-    /// The host cannot reach it: a later run may.
+    /// The host cannot reach the vehicle: a later run may.
     private func putOff(_ vehicle: Int) async throws(JournalError) {
         let error = shell.with { state in
-            // It may have been begun, or an adapter be back, since that was decided.
+            // The vehicle may have been begun, or an adapter may have returned, since this was
+            // decided.
             state.scheduler.dispatch.vehicles[vehicle].phase == .queued
                 ? state.fault(after: depot.rules.hostPatience) : nil
         }
@@ -412,7 +413,7 @@ struct RunSession {
         ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
-    /// A verdict without an attempt, in the journal and as an event.
+    /// Gives a verdict without an attempt, in the journal and as an event.
     func conclude(
         _ vehicle: Int,
         _ outcome: Outcome,
@@ -463,7 +464,7 @@ struct RunSession {
         return verdict
     }
 
-    /// How the vehicle ends when its doubts, its debt and its owed steps are taken into account.
+    /// The closing of the vehicle with its doubts, debt and owed steps taken into account.
     func closing(of vehicle: Int, _ closing: Closing) async throws(JournalError) -> Closing {
         let job = run.jobs[vehicle]
         let debt = try await depot.journal.debt(of: job.serial)
@@ -522,7 +523,7 @@ struct RunSession {
 
     private func check(after wave: Int) async {
         let failure = await run.schedule.check(wave)
-        // A program that was ended with the run has not said anything about the wave.
+        // A program that was ended with the run gave no result for the wave.
         guard !Task.isCancelled, !depot.stop.isRequested else {
             shell.with { $0.actions += $0.scheduler.drain(.stopped) }
             shell.bell.ring()
@@ -535,7 +536,7 @@ struct RunSession {
         shell.bell.ring()
     }
 
-    /// Time passes: the window, the budgets, signals, requests and adapters are looked at.
+    /// Checks the window, budgets, signals, requests and adapters at regular intervals.
     private func keepTime() async {
         var nextAsk = depot.time.now
         var nextRoster = depot.time.now.advanced(by: Self.rosterPause)
@@ -548,7 +549,8 @@ struct RunSession {
                 let name = shell.with { $0.centrals[adapter].adapter }
                 notice(.adapterFound, "\(name) is tried again")
             }
-            // Anyone who waits for an adapter tries it before the host says that it is not there.
+            // Executions that wait for an adapter try it before the host reports that it is
+            // missing.
             shell.advance()
             if now >= nextAsk {
                 nextAsk = now.advanced(by: depot.askPause)
@@ -569,7 +571,7 @@ struct RunSession {
         }
     }
 
-    /// Tells those who look on what is awaited.
+    /// Reports the run's outlook to people who watch.
     private func look() {
         let (now, wall) = (depot.time.now, depot.time.wallTime)
         let patience = depot.rules.hostPatience
@@ -604,7 +606,7 @@ struct RunSession {
     private func askJournal() async {
         guard run.schedule.plan != nil else { return }
         do throws(JournalError) {
-            // For anyone who looks on by the journal.
+            // For readers of the journal.
             try await depot.events.save(in: depot.journal)
             try await depot.coordinator.follow()
             if progress.refusal == nil { try await lookAround() }
@@ -619,7 +621,7 @@ struct RunSession {
         } catch { fail(error) }
     }
 
-    /// Somebody has paused or aborted the rollout: nothing is begun from then on.
+    /// A person or a gate has paused or aborted the rollout: nothing is begun from then on.
     private func obey(_ hold: Hold) {
         let ending: RunEnding =
             switch hold.kind {
@@ -641,7 +643,7 @@ struct RunSession {
         }
     }
 
-    /// Takes vehicles again whose verdict was taken away, and only those.
+    /// Tries vehicles again whose verdict was removed, and only those.
     private func again(_ vehicles: [VehicleID]) async throws(JournalError) -> Int {
         let named = Set(vehicles)
         var count = 0
@@ -659,7 +661,7 @@ struct RunSession {
         return count
     }
 
-    /// Listens for those that nobody has heard, until there is work for the adapter.
+    /// Listens for vehicles that were not heard yet, until there is work for the adapter.
     private func listen(on adapter: Int) async {
         let time = depot.time
         let began = time.now
@@ -675,7 +677,7 @@ struct RunSession {
                 shell.with { $0.fallsIll(adapter, error, at: time.now) }
                 notice(.adapterLost, "\(central.adapter): \(error)")
             } else {
-                // Whatever it was, asking again at once would be asking forever.
+                // Whatever the failure was, an immediate retry could go on forever.
                 await time.sleep(for: .seconds(1), "the adapter to listen again")
             }
         }

@@ -3,9 +3,9 @@ package import Journal
 package import Reports
 
 extension Standing {
-    /// What the journal says of a vehicle: the one answer that runs, reports and `status` give.
+    /// The standing of a vehicle from the journal: the same for runs, reports and `status`.
     ///
-    /// `run` is the one that asks. A doubt is left out for what only reads, which it does not
+    /// `run` is the run that asks. A doubt is left out for a job that only reads, which it does not
     /// concern.
     package init(
         _ record: ExecutionRecord,
@@ -21,7 +21,7 @@ extension Standing {
         } else if let end = record.end, end.outcome.tally != .failed {
             closing = Closing(end.outcome, end.failure, end.message).owing(debt).owing(owed)
         } else {
-            // One that has failed says in its own words what it owed then.
+            // The message of a failed vehicle already has what it owed then.
             closing = record.end.map { Closing($0.outcome, $0.failure, $0.message) }
         }
         self.init(
@@ -74,7 +74,7 @@ extension Standing.State {
 }
 
 extension ExecutionState {
-    /// Whether a link to the vehicle is there, or a step is under way.
+    /// Whether there is a link to the vehicle, or a step is under way.
     var isReached: Bool {
         switch self {
         case .queued, .seeking, .connecting, .interrupted, .ended: false
@@ -85,7 +85,7 @@ extension ExecutionState {
     }
 }
 
-/// What the journal holds against the vehicles of a depot, found by vehicle.
+/// The open debts, doubts and owed steps of a depot, by vehicle.
 package struct OpenAccounts: Sendable {
     private var debts: [Serial: Debt] = [:]
     private var doubts: [VehicleID: IntentRecord] = [:]
@@ -99,7 +99,7 @@ package struct OpenAccounts: Sendable {
         for step in owed { self.owed[step.vehicle, default: []].append(step) }
     }
 
-    /// Where the vehicle stands, for the run that asks.
+    /// The standing of the vehicle, for the run that asks.
     package func standing(
         of record: ExecutionRecord,
         asking run: Int,
@@ -108,7 +108,7 @@ package struct OpenAccounts: Sendable {
     ) -> Standing {
         let doubt = onlyReads ? nil : doubts[record.vehicle]
         var record = record
-        // Nobody is in doubt any more once a person has answered: the next run goes on from there.
+        // A doubt ends when a person has answered it: the next run continues from there.
         if !onlyReads, doubt == nil, record.end?.outcome == .inDoubt { record.end = nil }
         return Standing(
             record,

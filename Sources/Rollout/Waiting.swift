@@ -1,6 +1,6 @@
 package import Domain
 
-/// Why this machine cannot begin a vehicle now, where several machines share a rollout.
+/// Why this machine cannot begin a vehicle now, when several machines share a rollout.
 package enum Waiting: Sendable, Equatable {
     /// Another machine works on it.
     case held(String)
@@ -22,9 +22,10 @@ package enum Waiting: Sendable, Equatable {
     }
 }
 
-/// Vehicles that a run leaves alone for a while, and when it tries each of them again.
+/// Vehicles that a run cannot begin now, and when it tries each of them again.
 ///
-/// A value without a clock: what others do goes in, and the vehicles that are due come out.
+/// It is a value without a clock: its methods take what machines do, and return the vehicles that
+/// are due.
 package struct Parking: Sendable, Equatable {
     private struct Entry: Sendable, Equatable {
         var until: Moment
@@ -53,8 +54,10 @@ package struct Parking: Sendable, Equatable {
 
     package mutating func leave(_ vehicle: Int) { entries[vehicle] = nil }
 
-    /// Takes in what other machines work on, and what they leave to this one: that is due immediately, and so are vehicles
-    /// that no machine works on any more, and those that wait for a place at the gate when there may be one.
+    /// Takes the vehicles that other machines work on, and those that they leave to this one.
+    ///
+    /// Vehicles that are left to this machine are due immediately. So are those that no machine
+    /// works on any more, and those that wait for a place at the gate when there may be one.
     package mutating func look(
         busy: Set<Int>,
         favoured: Set<Int> = [],

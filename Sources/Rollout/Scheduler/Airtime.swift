@@ -2,36 +2,36 @@ package import Radio
 
 /// An execution's right to an adapter, which it gives back while it only waits.
 ///
-/// Radio time is the scarce thing: while a module restarts or rests, its adapter works on another
-/// one. An execution begins in possession of a turn and never talks to a module without one.
+/// Radio time is scarce: while a module restarts or is left at rest, its adapter works on another
+/// one. An execution begins with a turn, and never talks to a module without one.
 package protocol Airtime: Sendable {
-    /// The adapter of this turn; between two turns that of the last one.
+    /// The adapter of this turn; between two turns, the adapter of the last one.
     var central: any Central { get }
 
     /// How well the vehicle is heard; nil when machines are not compared.
     var nearness: Nearness? { get }
 
-    /// Ends the turn; no link may be open any more.
+    /// Ends the turn; no link may be open.
     func giveBack()
 
-    /// Returns when it is our turn again, perhaps on another adapter.
+    /// Waits for the next turn, perhaps on another adapter.
     ///
-    /// Returns at once, without a turn, when the execution is asked to stop.
+    /// Returns immediately, without a turn, when the execution is asked to stop.
     func take(for need: AirtimeNeed) async
 
-    /// Says that the adapter of this turn does not work, so that it gets no work for a while.
+    /// Reports that the adapter of this turn does not work, so that it gets no work for some time.
     func failed(_ error: RadioError)
 }
 
-/// What a turn is asked for: the smaller, the sooner it is granted.
+/// The purpose of a turn: the smaller the value, the sooner it is granted.
 package enum AirtimeNeed: Int, Comparable, Sendable, CaseIterable {
-    /// A module waits in its bootloader, and not forever.
+    /// A module waits in its bootloader, and will not wait forever.
     case bootloader
-    /// An update has to be seen through before its deadline.
+    /// An update has to be watched until it settles, before its deadline.
     case settling
-    /// The next step, or the next attempt, on a module that is as it was.
+    /// The next step or attempt on an unchanged module.
     case next
-    /// A module that was not heard when it was sought.
+    /// Another search for a module that was not heard.
     case search
 
     package static func < (left: AirtimeNeed, right: AirtimeNeed) -> Bool {
@@ -39,7 +39,7 @@ package enum AirtimeNeed: Int, Comparable, Sendable, CaseIterable {
     }
 }
 
-/// One adapter for one execution: nobody else waits for it.
+/// One adapter for one execution: there are no others that wait for it.
 package struct SoleAirtime: Airtime {
     package let central: any Central
 

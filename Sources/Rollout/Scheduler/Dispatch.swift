@@ -1,13 +1,14 @@
 package import Domain
 
-/// Decides whose turn it is on which adapter: facts in, grants out, no clock and no radio.
+/// Decides which vehicle gets which adapter next, from facts alone, without clock and radio.
 ///
-/// A vehicle is known by its index in the rollout's list. Those under way come before new ones, so
-/// that what was begun is finished; among new ones those left in mid-update come first, then those that other
-/// machines leave to this one, and last those that another one hears better; then the strongest signal, then the
-/// fewest attempts, then the place in the list.
+/// A vehicle is identified by its index in the rollout's list. Vehicles under way come before new
+/// ones, so that begun work is finished; among new ones, first those that were left in the middle
+/// of an update, then those that other machines leave to this one, and last those that another
+/// machine hears better; then those with the strongest signal, then those with the fewest attempts,
+/// then by place in the list.
 package struct Dispatch: Sendable {
-    /// Where a vehicle stands.
+    /// The state of a vehicle.
     package enum Phase: Equatable, Sendable {
         /// Not yet let in by its wave. Next: `queued`, `ended`.
         case closed
@@ -22,12 +23,12 @@ package struct Dispatch: Sendable {
         case ended
     }
 
-    /// When a vehicle is begun, as far as earlier runs decide about it.
+    /// When a vehicle is begun, according to earlier runs.
     package enum Precedence: Int, Comparable, Sendable {
         case now
-        /// It has failed before: it must not stand in the way of the others.
+        /// It has failed before: it must not delay the others.
         case afterTheOthers
-        /// It is done: looked at once more when nothing else is left.
+        /// It is done: checked once more when nothing else is left.
         case atTheEnd
 
         package static func < (left: Precedence, right: Precedence) -> Bool {
@@ -35,7 +36,7 @@ package struct Dispatch: Sendable {
         }
     }
 
-    /// The place of a vehicle in the queue, as far as other machines affect it.
+    /// How other machines affect the place of a vehicle in the queue.
     package enum Turn: Int, Comparable, Sendable {
         /// Other machines leave it to this one.
         case first
@@ -48,17 +49,18 @@ package struct Dispatch: Sendable {
 
     package struct Vehicle: Sendable {
         package var phase = Phase.closed
-        /// Left in mid-update by an earlier run: begun even when it was not heard.
+        /// Whether an earlier run left it in the middle of an update: begun even when it was not
+        /// heard.
         package var isOpen = false
         package var precedence = Precedence.now
-        /// What an earlier run tried.
+        /// How many attempts an earlier run made.
         package var attempts = 0
-        /// Whether its advertisements tell who it is; if not, it is begun unheard.
+        /// Whether its advertisements identify it; if not, it is begun unheard.
         package var isAudible = true
-        /// How strong each adapter hears it, in dBm.
+        /// How strongly each adapter hears it, in dBm.
         package var signals: [Int: Int] = [:]
         package var turn = Turn.usual
-        /// Time of adapters that it has used.
+        /// How much time of adapters it has used.
         package var airtime = Duration.zero
         package var lastAdapter: Int?
 
@@ -79,14 +81,14 @@ package struct Dispatch: Sendable {
         package var isUsable = true
         package var holders = 0
         package var isListening = false
-        /// Whether it has had a look around since it was there.
+        /// Whether it has scanned since it became available.
         package var hasListened = false
-        /// How long it has listened for those not heard yet.
+        /// How long it has listened for vehicles that were not heard yet.
         package var listened = Duration.zero
-        /// Time in which somebody had a turn on it.
+        /// The time in which executions had turns on it.
         package var busy = Duration.zero
         package var busySince: Moment?
-        /// When that was; a short pause does not part two of them.
+        /// The periods of such turns; a short pause does not separate two of them.
         package var spans: [(from: Moment, to: Moment)] = []
 
         package init(name: String) { self.name = name }
@@ -105,20 +107,20 @@ package struct Dispatch: Sendable {
     package enum Grant: Equatable, Sendable {
         /// Begin this vehicle on this adapter.
         case begin(vehicle: Int, adapter: Int)
-        /// Let it go on, on this adapter.
+        /// Continue this vehicle on this adapter.
         case goOn(vehicle: Int, adapter: Int)
     }
 
     package private(set) var vehicles: [Vehicle]
     package private(set) var adapters: [Adapter]
     package let linksPerAdapter: Int
-    /// Without it a vehicle keeps its adapter through all waits: the yardstick of the bench.
+    /// If false, a vehicle keeps its adapter through all waits: for comparison in the benchmark.
     private let overlaps: Bool
-    /// Most vehicles under way for each link: the others would wait with their work half done.
+    /// The most vehicles under way for each link: more would wait with their work half done.
     private static let underWayPerLink = 8
 
     private var ready: [Heap<Candidate>]
-    /// Those begun unheard: any adapter will do.
+    /// Vehicles that are begun unheard, on any adapter.
     private var readyAnywhere = Heap<Candidate>()
     private var line: [Asking] = []
     private var nextTicket = 0
@@ -126,15 +128,15 @@ package struct Dispatch: Sendable {
     /// Vehicles under way.
     package private(set) var active: Set<Int> = []
     private var spent = Duration.zero
-    /// More than any depot has: stands for no limit.
+    /// More than any depot has: means no limit.
     package static let mostEver = 1_000
     package private(set) var queued = 0
     /// Vehicles among the queued ones that another machine hears better.
     private var lastOnes = 0
     private var endedCount = 0
-    /// Vehicles that were not begun yet, let in or not.
+    /// Vehicles that were not begun yet, whether they were let in or not.
     package var toCome: Int { vehicles.count - endedCount - underWay }
-    /// Vehicles let in that nobody has heard.
+    /// Vehicles that were let in and not heard yet.
     package private(set) var unheard = 0
 
     package init(
@@ -150,7 +152,7 @@ package struct Dispatch: Sendable {
         ready = adapters.map { _ in Heap<Candidate>() }
     }
 
-    /// Who waits to be begun, the least first.
+    /// A vehicle that waits to be begun; the least one is first.
     private struct Candidate: Comparable, Sendable {
         let vehicle: Int
         let isOpen: Bool
@@ -178,7 +180,7 @@ package struct Dispatch: Sendable {
         }
     }
 
-    /// Who is under way and wants an adapter.
+    /// A vehicle under way that wants an adapter.
     private struct Asking: Comparable, Sendable {
         let vehicle: Int
         let need: AirtimeNeed
@@ -202,7 +204,7 @@ extension Dispatch {
         line(up: vehicle)
     }
 
-    /// The vehicle leaves its wave before it was begun, and is let in again with another.
+    /// The vehicle leaves its wave before it was begun, and is let in again with another one.
     package mutating func shut(_ vehicle: Int) {
         guard vehicles[vehicle].phase == .queued else { return }
         unqueue(vehicle)
@@ -249,7 +251,8 @@ extension Dispatch {
     /// Whether there are vehicles to begin that no other machine is known to hear better.
     package var hasOthers: Bool { queued - unheard - lastOnes > 0 }
 
-    /// What other machines are compared with; nil for a vehicle that is begun here in any case.
+    /// The signal that other machines are compared with; nil for a vehicle that is begun here in
+    /// any case.
     package func nearness(of vehicle: Int) -> Nearness? {
         guard !vehicles[vehicle].isOpen, let signal = vehicles[vehicle].signals.values.max() else {
             return nil
@@ -280,7 +283,7 @@ extension Dispatch {
         release(adapter, since, by: vehicle, at: now)
     }
 
-    /// The vehicle wants to go on; true when it has an adapter already.
+    /// The vehicle wants to continue; true when it has an adapter already.
     package mutating func asks(_ vehicle: Int, _ need: AirtimeNeed) -> Bool {
         switch vehicles[vehicle].phase {
         case .holding: return true
@@ -295,14 +298,14 @@ extension Dispatch {
         }
     }
 
-    /// The vehicle leaves the line without a precedence: it is to stop.
+    /// The vehicle leaves the line because it is to stop.
     package mutating func leavesLine(_ vehicle: Int) {
         guard case .asking = vehicles[vehicle].phase else { return }
         line.removeAll { $0.vehicle == vehicle }
         vehicles[vehicle].phase = .resting
     }
 
-    /// The vehicle needs no adapter any more.
+    /// The vehicle no longer needs an adapter.
     package mutating func ended(_ vehicle: Int, at now: Moment) {
         switch vehicles[vehicle].phase {
         case .holding(let adapter, let since):
@@ -320,7 +323,7 @@ extension Dispatch {
         vehicles[vehicle].phase = .ended
     }
 
-    /// A vehicle that has ended is to be begun once more.
+    /// A vehicle that has ended is to be begun again.
     package mutating func again(
         _ vehicle: Int,
         attempts: Int,
@@ -360,7 +363,7 @@ extension Dispatch {
         if adapters[adapter].holders == 1 { adapters[adapter].busySince = now }
     }
 
-    /// Time of adapters that all vehicles have used up to now.
+    /// How much time of adapters all vehicles have used up to now.
     package func totalAirtime(at now: Moment) -> Duration {
         active.reduce(spent) { sum, vehicle in
             guard case .holding(_, let since) = vehicles[vehicle].phase else { return sum }
@@ -368,7 +371,7 @@ extension Dispatch {
         }
     }
 
-    /// Time of adapters that the vehicle has used up to now.
+    /// How much time of adapters the vehicle has used up to now.
     package func airtime(of vehicle: Int, at now: Moment) -> Duration {
         guard case .holding(_, let since) = vehicles[vehicle].phase else {
             return vehicles[vehicle].airtime
@@ -384,7 +387,7 @@ extension Dispatch {
 
     package mutating func found(_ adapter: Int) { adapters[adapter].isUsable = true }
 
-    /// An adapter that was plugged in; it has heard nobody yet.
+    /// An adapter was plugged in; it has heard no vehicle yet.
     package mutating func plugged(_ name: String) -> Int {
         adapters.append(Adapter(name: name))
         ready.append(Heap<Candidate>())
@@ -399,8 +402,8 @@ extension Dispatch {
         if duration >= .seconds(1) { adapters[adapter].hasListened = true }
     }
 
-    /// Adapters that may begin to listen: nobody works there, and somebody is missed, or who is
-    /// there is not known yet.
+    /// Adapters that may begin to listen: none has a holder, and a vehicle was not heard yet, or
+    /// the adapter has not scanned yet.
     package func idleEars() -> [Int] {
         guard unheard > 0 || queued > 0 else { return [] }
         return adapters.indices.filter {
@@ -409,7 +412,7 @@ extension Dispatch {
         }
     }
 
-    /// Whether an adapter that listens has better things to do.
+    /// Whether there is work for an adapter that listens.
     package func hasWork(_ adapter: Int, mayBegin: Bool) -> Bool {
         if line.contains(where: { canUse($0.vehicle, adapter) }) { return true }
         return mayBegin && (isReady(readyAnywhere) || isReady(ready[adapter]))
@@ -419,7 +422,7 @@ extension Dispatch {
         heap.first.map { vehicles[$0.vehicle].phase == .queued } ?? false
     }
 
-    /// Anyone who was never heard although every adapter has listened this long.
+    /// Vehicles that were never heard although every adapter has listened this long.
     package func missing(after limit: Duration) -> [Int] {
         let usable = adapters.filter(\.isUsable)
         guard unheard > 0, !usable.isEmpty, usable.allSatisfy({ $0.listened >= limit }) else {
@@ -438,15 +441,15 @@ extension Dispatch {
     package func adapter(of vehicle: Int) -> Int? { vehicles[vehicle].lastAdapter }
 }
 
-// MARK: SchedulerShell
+// MARK: Grants
 
 extension Dispatch {
-    /// More could not be worked on in turn without keeping modules waiting in mid-update.
+    /// The most vehicles under way: with more, modules would wait in the middle of an update.
     package var mostUnderWay: Int {
         adapters.count { $0.isUsable } * linksPerAdapter * Self.underWayPerLink
     }
 
-    /// Gives free links away; at most so many vehicles may be under way afterwards.
+    /// Grants free links; at most `mostUnderWay` vehicles may be under way afterwards.
     package mutating func grants(at now: Moment, mostUnderWay: Int) -> [Grant] {
         tidy()
         var grants: [Grant] = []
@@ -470,7 +473,8 @@ extension Dispatch {
     private func next(on adapter: Int, _ most: Int) -> Grant? {
         let fit = line.filter { canUse($0.vehicle, adapter) }
         if let first = fit.first {
-            // Among equals one that was here before: its host remembers the module.
+            // Among equal ones, prefer a vehicle that was on this adapter before: its host
+            // remembers the module.
             let same = fit.first {
                 $0.need == first.need && vehicles[$0.vehicle].lastAdapter == adapter
             }
@@ -481,7 +485,7 @@ extension Dispatch {
         return candidates.min().map { .begin(vehicle: $0.vehicle, adapter: adapter) }
     }
 
-    /// A vehicle goes on where it was heard; where nobody hears it, anywhere.
+    /// A vehicle continues on an adapter that has heard it, or on any adapter when none has.
     private func canUse(_ vehicle: Int, _ adapter: Int) -> Bool {
         let facts = vehicles[vehicle]
         if facts.signals[adapter] != nil || facts.lastAdapter == adapter { return true }
@@ -504,7 +508,7 @@ extension Dispatch {
         tidy()
     }
 
-    /// Drops candidates that were begun or have ended elsewhere from the heads of the heaps.
+    /// Removes candidates that were begun or have ended elsewhere from the heads of the heaps.
     private mutating func tidy() {
         for index in ready.indices {
             while let first = ready[index].first, vehicles[first.vehicle].phase != .queued {

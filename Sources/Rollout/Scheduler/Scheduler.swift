@@ -2,41 +2,41 @@ package import Domain
 package import Manifest
 package import Reports
 
-/// The whole of a run's decisions: waves, gates, turns, budgets and the window.
+/// All decisions of a run: waves, gates, turns, budgets and the window.
 ///
-/// A value: events go in by its methods, `step` says what is to be done now.
+/// It is a value: its methods take events, and `step` returns the actions that are due.
 package struct Scheduler: Sendable {
     package enum Action: Equatable, Sendable {
         case begin(vehicle: Int, adapter: Int)
         case goOn(vehicle: Int, adapter: Int)
-        /// Listen on an idle adapter for those that nobody has heard.
+        /// Listen on an idle adapter for vehicles that were not heard yet.
         case listen(adapter: Int)
-        /// Nobody has heard it, and long enough was listened.
+        /// The vehicle was not heard, and the listening time is over.
         case giveUp(vehicle: Int)
-        /// No adapter works, and long enough was waited for one.
+        /// No adapter works, and the waiting time is over.
         case putOff(vehicle: Int)
-        /// It has used up its airtime.
+        /// The vehicle has used up its airtime.
         case timeOut(vehicle: Int)
         case waveBegan(Int, vehicles: Int)
         case waveEnded(Int)
         case replaced(Int, by: Int, wave: Int)
         case check(wave: Int)
-        /// Outside the window: nothing is begun before.
+        /// Outside the window: nothing is begun before this time.
         case waiting(until: WallTime)
         case windowOpened(until: WallTime)
         /// Nothing new is begun from now on.
         case drain(RunEnding)
-        /// Those under way are to stop at their next safe point.
+        /// Vehicles under way are to stop at their next safe point.
         case stopAll
-        /// Those under way are to be cut off.
+        /// Vehicles under way are to be cut off.
         case cutAll
     }
 
-    /// What is fixed for a run.
+    /// Limits that do not change during a run.
     package struct Limits: Sendable {
         /// How long all adapters listen before an unheard vehicle is unreachable.
         package var patience = Duration.seconds(120)
-        /// And before another one takes its place in a wave.
+        /// How long they listen before another one takes its place in a wave.
         package var canaryPatience = Duration.seconds(30)
         package var airtime = AirtimeBudget()
         package var window: DailyWindow?
@@ -45,7 +45,7 @@ package struct Scheduler: Sendable {
     }
 
     private enum Mode: Equatable {
-        /// Before the window's first opening; told whether the wait was reported.
+        /// Before the window's first opening; `told` when the wait was reported.
         case waiting(told: Bool)
         case working
         case draining(RunEnding)
@@ -57,11 +57,12 @@ package struct Scheduler: Sendable {
     private var mode: Mode
     private var hasBegun = false
     private var timedOut: Set<Int> = []
-    /// Said once of each: one that another machine may hear stays where it is.
+    /// Vehicles that were given up, each once: one that another machine may hear stays in its
+    /// place.
     private var gaveUp: Set<Int> = []
     private var windowEnd: WallTime?
     private var closed: (since: WallTime, opens: WallTime)?
-    /// When those not heard yet are given up, at the latest.
+    /// The latest time at which vehicles that were not heard are given up.
     private var searchEnd: WallTime?
 
     package init(_ dispatch: Dispatch, _ board: WaveBoard, _ limits: Limits) {
@@ -76,7 +77,7 @@ package struct Scheduler: Sendable {
         return ending
     }
 
-    /// Nothing is left to be done, or nothing may be begun and nothing is under way.
+    /// Whether nothing is left to do, or nothing may be begun and nothing is under way.
     package var isOver: Bool {
         guard dispatch.underWay == 0, !dispatch.adapters.contains(where: \.isListening) else {
             return false
@@ -85,7 +86,7 @@ package struct Scheduler: Sendable {
         return hasBegun && board.phase == .finished
     }
 
-    /// Whether an adapter that listens is wanted elsewhere.
+    /// Whether an adapter that listens should stop: it has work, or nothing may be begun.
     package func isWanted(_ adapter: Int) -> Bool {
         guard mode == .working || dispatch.underWay > 0 else { return true }
         let mayBegin =
@@ -117,7 +118,7 @@ package struct Scheduler: Sendable {
 
     package mutating func lost(_ adapter: Int) { dispatch.lost(adapter) }
 
-    /// No adapter has worked for too long: anyone who waits to be begun is not kept waiting.
+    /// No adapter has worked for too long: vehicles that wait to be begun are put off.
     package func withoutAdapters() -> [Action] {
         mode == .working ? dispatch.waiting.map { .putOff(vehicle: $0) } : []
     }
@@ -126,7 +127,8 @@ package struct Scheduler: Sendable {
 
     package mutating func plugged(_ name: String) -> Int { dispatch.plugged(name) }
 
-    /// A verdict is about to be written: how the run ends when it trips the gate.
+    /// Counts a verdict that is about to be written; returns how the run ends when it trips the
+    /// gate.
     package mutating func counts(
         _ vehicle: Int,
         _ outcome: Outcome,
@@ -140,7 +142,7 @@ package struct Scheduler: Sendable {
         }
     }
 
-    /// A vehicle has its verdict, or with none was stopped at a safe point.
+    /// A vehicle has its verdict, or (with nil) was stopped at a safe point.
     package mutating func ended(
         _ vehicle: Int,
         _ outcome: Outcome?,
@@ -153,9 +155,9 @@ package struct Scheduler: Sendable {
         return perform(board.verdict(vehicle, outcome, failure, touched: touched))
     }
 
-    /// A vehicle that had its verdict is taken once more.
+    /// A vehicle that had its verdict is tried again.
     ///
-    /// One that only waited a while stands where it was heard.
+    /// A vehicle that only waited (`hasWaited`) keeps the signals that were heard.
     package mutating func again(
         _ vehicle: Int,
         attempts: Int,
@@ -177,7 +179,7 @@ package struct Scheduler: Sendable {
     /// Other machines leave the vehicle to this one: it is begun next.
     package mutating func isFavoured(_ vehicle: Int) { dispatch.isFavoured(vehicle) }
 
-    /// Several machines go through the waves together, and this one is on.
+    /// Follows the wave that is active for all machines of the rollout.
     package mutating func follow(_ wave: Int) -> [Action] {
         guard hasBegun else { return [] }
         return perform(board.follow(wave))
@@ -187,16 +189,16 @@ package struct Scheduler: Sendable {
         perform(board.checked(wave, failure: failure))
     }
 
-    /// Nothing new is begun; a graver reason takes the place of a lesser one.
+    /// Begins nothing new from now on; a more serious reason replaces a less serious one.
     package mutating func drain(_ ending: RunEnding) -> [Action] {
         if case .draining(let before) = mode, before.weight >= ending.weight { return [] }
         mode = .draining(ending)
         return [.drain(ending)]
     }
 
-    // MARK: What is awaited
+    // MARK: Outlook
 
-    /// What the run waits for; adapters that do not work are told of by who knows them.
+    /// What the run waits for, except for adapters that do not work, which the shell adds.
     package mutating func outlook(wall: WallTime) -> Outlook {
         let outlook = awaited(wall: wall)
         if case .search(_, let until) = outlook { searchEnd = until } else { searchEnd = nil }
@@ -239,7 +241,7 @@ package struct Scheduler: Sendable {
 
     // MARK: Decisions
 
-    /// What is to be done now.
+    /// The actions that are due now.
     package mutating func step(at now: Moment, wall: WallTime) -> [Action] {
         var actions = keepWindow(at: wall)
         if mode == .working {
@@ -263,7 +265,7 @@ package struct Scheduler: Sendable {
         return actions
     }
 
-    /// Most of the waiting is for a window: what holds until it opens is worked out once.
+    /// Most of the wait is for the window: when it opens is calculated only once.
     private mutating func state(of window: DailyWindow, at wall: WallTime) -> DailyWindow.State {
         if let closed, closed.since <= wall, wall < closed.opens {
             return .closed(opens: closed.opens)
@@ -287,7 +289,7 @@ package struct Scheduler: Sendable {
             windowEnd = until
             return []
         case (.working, .closed(let opens)):
-            // What has just become complete is not cut short.
+            // A run that has just become complete is not cut short.
             guard !(dispatch.underWay == 0 && board.phase == .finished) else { return [] }
             let actions = drain(.workLeft("the window has closed; it opens again at \(opens)"))
             switch window.close {

@@ -4,22 +4,21 @@ import Radio
 import Reports
 import Synchronization
 
-/// The scheduler as executions see it: keeps the machine, wakes who has a turn.
+/// The scheduler for executions: owns the state machine, and wakes executions that get a turn.
 ///
-/// Every decision is one step of the machine under the lock; the waiters are resumed after it.
+/// Every decision is one step of the machine under the lock; waiting tasks are resumed after it.
 final class SchedulerShell: Sendable {
     struct State {
         var scheduler: Scheduler
         var centrals: [any Central]
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
-        /// What the run's own task has to do.
+        /// Actions for the run's own task.
         var actions: [Scheduler.Action] = []
         var stops: [Int: StopSignal] = [:]
         var failure: JournalError?
-        /// Adapters that failed an execution, and were not told of yet.
+        /// Adapters that failed an execution, and were not reported yet.
         var losses: [(adapter: String, error: RadioError)] = []
-        /// Adapters that do not work, why, since when, until when they are left alone, and how often
-        /// in a row they were.
+        /// Adapters that do not work, with their errors, times and numbers of failures in a row.
         var ill: [Int: Illness] = [:]
     }
 
@@ -32,7 +31,7 @@ final class SchedulerShell: Sendable {
         state = Mutex(State(scheduler: scheduler, centrals: centrals))
     }
 
-    /// Looks at, or changes, what is known; rings when that gives the run something to do.
+    /// Reads or changes the state.
     func with<R>(_ body: (inout State) -> R) -> R {
         state.withLock { body(&$0) }
     }
@@ -51,7 +50,7 @@ final class SchedulerShell: Sendable {
     func take(_ vehicle: Int, _ need: AirtimeNeed) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let has = with { state in
-                // Anyone who is to stop gets no turn, so that nobody waits for one in vain.
+                // An execution that is to stop gets no turn, and does not wait for one in vain.
                 if state.stops[vehicle]?.isRequested ?? false { return true }
                 if state.scheduler.asks(vehicle, need) { return true }
                 state.waiters[vehicle] = continuation
@@ -83,7 +82,8 @@ final class SchedulerShell: Sendable {
         }
     }
 
-    /// Takes the machine's next step, wakes who has a turn, and leaves the rest to the run.
+    /// Takes the machine's next step, wakes executions that got a turn, and leaves the other
+    /// actions to the run.
     func advance() {
         let wake: [CheckedContinuation<Void, Never>] = with { state in
             var wake: [CheckedContinuation<Void, Never>] = []
@@ -96,7 +96,7 @@ final class SchedulerShell: Sendable {
                     state.actions.append(action)
                 }
             }
-            // A stop reaches those in line too.
+            // A stop also reaches executions that wait in line.
             for vehicle in state.waiters.keys.sorted()
             where state.stops[vehicle]?.isRequested ?? false {
                 state.scheduler.leavesLine(vehicle)
@@ -120,7 +120,7 @@ final class SchedulerShell: Sendable {
 }
 
 extension SchedulerShell.State {
-    /// An adapter that failed gets no work for a while, the longer the more often it fails.
+    /// An adapter that failed gets no work for some time, which is longer the more often it fails.
     mutating func fallsIll(_ adapter: Int, _ error: RadioError, at now: Moment) {
         guard scheduler.dispatch.adapters[adapter].isUsable else { return }
         let times = min((ill[adapter]?.times ?? 0) + 1, 5)
@@ -136,12 +136,12 @@ extension SchedulerShell.State {
 
     /// An adapter has done something useful.
     mutating func works(_ adapter: Int) {
-        // One that has failed since is to be tried again all the same.
+        // An adapter that has failed since then must still be tried again first.
         guard scheduler.dispatch.adapters[adapter].isUsable else { return }
         ill[adapter] = nil
     }
 
-    /// What the adapters lack when each was tried for so long in vain; nil while one may work.
+    /// The error of the adapters when each was tried in vain for this long; nil while one may work.
     func fault(after patience: Duration) -> RadioError? {
         let all = scheduler.dispatch.adapters.indices.map { ill[$0] }
         guard let last = all.last, let error = last?.error,
@@ -150,7 +150,7 @@ extension SchedulerShell.State {
         return error
     }
 
-    /// Adapters whose time out is over are tried again; returns which.
+    /// Tries adapters again whose pause is over; returns which.
     mutating func recover(at now: Moment) -> [Int] {
         let due = ill.filter { $0.value.until <= now }.keys.sorted()
             .filter { !scheduler.dispatch.adapters[$0].isUsable }
@@ -160,16 +160,16 @@ extension SchedulerShell.State {
 }
 
 extension SchedulerShell.State {
-    /// What the run awaits: an adapter, while it needs one and none works.
+    /// What the run waits for: an adapter, while it needs one and none works.
     mutating func outlook(at now: Moment, wall: WallTime, _ patience: Duration) -> Outlook {
         let outlook = scheduler.outlook(wall: wall)
         let isAlone = scheduler.dispatch.adapters.allSatisfy { !$0.isUsable }
-        // Once they are given up, no more is tried.
+        // Once the adapters are given up, they are not tried again.
         guard outlook.needsRadio, isAlone, fault(after: patience) == nil,
             let next = ill.values.map(\.until).min(),
             let last = ill.values.max(by: { $0.since < $1.since })
         else { return outlook }
-        // Only what fails after so long ends the run.
+        // Only a failure after this time ends the run.
         let end = max(next, last.since.advanced(by: patience))
         return .host(
             why: "\(last.error)",
@@ -182,10 +182,10 @@ extension SchedulerShell.State {
 /// An adapter that does not work.
 struct Illness {
     let error: RadioError
-    /// When it failed first, and last.
+    /// When it failed for the first time, and for the last.
     let since: Moment
     let last: Moment
-    /// Until then it gets no work.
+    /// It gets no work before this time.
     let until: Moment
     let times: Int
 }
