@@ -143,6 +143,8 @@ extension FleetRunTests {
             kill(north.process.processIdentifier, SIGKILL)
             north.process.waitUntilExit()
         }
+        // The number of commands that a busy machine carries out before the kill varies.
+        let atKill = deeds(lane)
         try primary.kill()
         // What was acknowledged is gone.
         #expect(try done(standby, yard.database) == kept)
@@ -170,7 +172,7 @@ extension FleetRunTests {
             #expect(named.output.contains("before north has reported"), "\(named.output)")
             #expect(named.output.contains("yardmaster gateway forget NAME"))
             #expect(try grants() == before)
-            #expect(deeds(lane) <= kept + 3)
+            #expect(deeds(lane) == atKill)
             _ = try lane.run("north")
         }
         try endWait(standby, yard.database)
