@@ -26,7 +26,7 @@ struct Members {
             _ sentence: String = ""
         ) async throws {
             try await fleet.leave(
-                [FleetLeft(vehicle, outcome, failure, sentence)],
+                [LeftVehicle(vehicle, outcome, failure, sentence)],
                 in: "city",
                 beginning: 1,
                 as: holder

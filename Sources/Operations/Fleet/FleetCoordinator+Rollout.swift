@@ -136,7 +136,7 @@ extension FleetCoordinator {
         guard !left.isEmpty else { return }
         do throws(FleetError) {
             try await fleet.leave(
-                left.map { FleetLeft($0.vehicle, $0.outcome, $0.failure, $0.sentence) },
+                left,
                 in: rollout,
                 beginning: part.beginning,
                 as: holder

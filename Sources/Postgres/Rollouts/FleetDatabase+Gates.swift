@@ -54,25 +54,6 @@ package struct FleetEnd: Sendable, Equatable {
     }
 }
 
-/// A vehicle that a gateway leaves to the others.
-package struct FleetLeft: Sendable, Equatable {
-    package let vehicle: VehicleID
-    /// The gateway's own verdict; nil when it only did not hear the vehicle.
-    package let outcome: Outcome?
-    package let failure: FailureClass?
-    package let sentence: String
-
-    package init(
-        _ vehicle: VehicleID,
-        _ outcome: Outcome? = nil,
-        _ failure: FailureClass? = nil,
-        _ sentence: String = ""
-    ) {
-        (self.vehicle, self.outcome) = (vehicle, outcome)
-        (self.failure, self.sentence) = (failure, sentence)
-    }
-}
-
 /// The changes of a rollout since the last look.
 package struct FleetNews: Sendable, Equatable {
     package let wave: Int
@@ -197,7 +178,7 @@ extension FleetDatabase {
     ///
     /// Safe to repeat; the last call for a vehicle counts.
     package func leave(
-        _ left: [FleetLeft],
+        _ left: [LeftVehicle],
         in rollout: String,
         beginning: Int,
         as holder: FleetHolder
