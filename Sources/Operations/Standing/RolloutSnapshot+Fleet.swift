@@ -15,6 +15,7 @@ extension RolloutSnapshot {
         sayings: [FleetSaying] = []
     ) {
         let known = view.rollout
+        let lastRun = view.lastRun
         let vehicles = view.vehicles(in: plan)
         var executions: [ExecutionRecord] = []
         var settled: [ExecutionRecord] = []
@@ -42,7 +43,7 @@ extension RolloutSnapshot {
                 vehicle,
                 number: index + 1,
                 in: known,
-                asking: view.lastRun.number
+                asking: lastRun.number
             )
             settled.append(record)
             var now = record
@@ -51,8 +52,8 @@ extension RolloutSnapshot {
             shared.waits[vehicle.vehicle] = waiting.reason(vehicle)
         }
         self.init(
-            of: view.lastRun,
-            RolloutRecord(known, run: view.lastRun.number, isWaveOver: view.isWaveOver),
+            of: lastRun,
+            RolloutRecord(known, run: lastRun.number, isWaveOver: view.isWaveOver),
             executions,
             settled: settled,
             shared: shared
