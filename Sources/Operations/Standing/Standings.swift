@@ -112,6 +112,14 @@ package struct Standings: Sendable {
         throw explained(HistoryJournal.unknown(run: nil, in: journal.state), source)
     }
 
+    /// Asks the journal in place of the fleet.
+    private func fromJournal<Answer>(
+        _ source: StandingSource?,
+        _ body: () throws(CommandError) -> Answer
+    ) throws(CommandError) -> Answer {
+        do throws(CommandError) { return try body() } catch { throw explained(error, source) }
+    }
+
     /// An error of the journal, with the reason why the fleet did not answer.
     private func explained(
         _ error: CommandError,
@@ -147,23 +155,17 @@ package struct Standings: Sendable {
         )
         guard let look = asked.answer else {
             try requireRuns(asked.source)
-            do throws(CommandError) {
-                var status = try journal.status(of: rollout, options)
-                status.source = asked.source
-                return status
-            } catch { throw explained(error, asked.source) }
+            var status = try fromJournal(asked.source) { () throws(CommandError) in
+                try journal.status(of: rollout, options)
+            }
+            status.source = asked.source
+            return status
         }
         let plan = plan(look.plan)
-        var snapshot = RolloutSnapshot(
-            look.view,
-            in: look.ground,
-            plan: plan,
-            sayings: look.sayings
-        )
         let now = RealTime().wallTime
         let holder = journal.holder
         let mine = own { view throws(JournalError) in try UnsharedRecords(in: view, at: now) }
-        if let mine { snapshot.add(mine) }
+        let snapshot = snapshot(look, plan, mine)
         let others = own { view throws(JournalError) in
             try RolloutStatus.briefs(
                 in: view,
@@ -194,28 +196,45 @@ package struct Standings: Sendable {
 
     private func plan(_ text: String?) -> PlanView? { text.flatMap { PlanView(text: $0) } }
 
-    private func plans(_ looks: [FleetLook]) -> [String: MorningMaker.Plan] {
-        var plans: [String: MorningMaker.Plan] = [:]
-        for look in looks {
-            guard let plan = plan(look.plan) else { continue }
-            plans[look.view.rollout.name] = MorningMaker.Plan(plan, manifest: plan.manifest)
-        }
-        return plans
-    }
-
     private func snapshot(
         _ look: FleetLook,
-        _ plans: [String: MorningMaker.Plan],
+        _ plan: PlanView?,
         _ mine: UnsharedRecords?
     ) -> RolloutSnapshot {
         var snapshot = RolloutSnapshot(
             look.view,
             in: look.ground,
-            plan: plans[look.view.rollout.name]?.plan,
+            plan: plan,
             sayings: look.sayings
         )
         if let mine { snapshot.add(mine) }
         return snapshot
+    }
+
+    /// Rollouts of the fleet, and those of the journal that the fleet does not have, with the plans of both.
+    private struct Rollouts {
+        let shared: [RolloutSnapshot]
+        let own: [RolloutSnapshot]
+        let plans: [String: MorningMaker.Plan]
+    }
+
+    private func rollouts(
+        _ looks: [FleetLook],
+        _ mine: UnsharedRecords?,
+        beside snapshots: [RolloutSnapshot],
+        except names: Set<String>
+    ) -> Rollouts {
+        var plans: [String: MorningMaker.Plan] = [:]
+        let shared = looks.map { look in
+            let plan = plan(look.plan)
+            if let plan {
+                plans[look.view.rollout.name] = MorningMaker.Plan(plan, manifest: plan.manifest)
+            }
+            return snapshot(look, plan, mine)
+        }
+        let own = snapshots.filter { !names.contains($0.run?.rollout ?? "") }
+        plans.merge(journal.plans(of: own)) { shared, _ in shared }
+        return Rollouts(shared: shared, own: own, plans: plans)
     }
 
     // MARK: One vehicle
@@ -229,11 +248,11 @@ package struct Standings: Sendable {
             orElse: "the fleet knows no vehicle \(vehicle)"
         )
         guard let look = asked.answer else {
-            do throws(CommandError) {
-                var (story, zone) = try journal.story(of: vehicle, context)
-                story.source = asked.source
-                return (story, zone)
-            } catch { throw explained(error, asked.source) }
+            var (story, zone) = try fromJournal(asked.source) { () throws(CommandError) in
+                try journal.story(of: vehicle, context)
+            }
+            story.source = asked.source
+            return (story, zone)
         }
         let now = RealTime().wallTime
         let holder = journal.holder
@@ -243,18 +262,20 @@ package struct Standings: Sendable {
                 unshared: try UnsharedRecords(in: view, at: now)
             )
         }
-        var plans = plans(look.rollouts)
-        let known = Set(look.rollouts.map(\.view.rollout.name))
-        let snapshots = look.rollouts.map { snapshot($0, plans, mine?.unshared) }
-        let own = (mine?.view.snapshots ?? []).filter { !known.contains($0.run?.rollout ?? "") }
-        plans.merge(journal.plans(of: own)) { shared, _ in shared }
-        let view = VehicleView(vehicle, snapshots, look, beside: mine?.view, own)
+        let found = rollouts(
+            look.rollouts,
+            mine?.unshared,
+            beside: mine?.view.snapshots ?? [],
+            except: Set(look.rollouts.map(\.view.rollout.name))
+        )
+        let view = VehicleView(vehicle, found.shared, look, beside: mine?.view, found.own)
         let zone = ZoneSource.shown(
-            (snapshots + own).lazy.compactMap { plans[$0.run?.rollout ?? ""]?.plan }
+            (found.shared + found.own).lazy
+                .compactMap { found.plans[$0.run?.rollout ?? ""]?.plan }
                 .first { $0.zone != nil },
             context
         )
-        var story = Operations.VehicleStory(view, plans: plans, flags: journal.flags)
+        var story = Operations.VehicleStory(view, plans: found.plans, flags: journal.flags)
         story.source = asked.source
         return (story, zone)
     }
@@ -274,11 +295,11 @@ package struct Standings: Sendable {
         )
         guard let found = asked.answer else {
             try requireRuns(asked.source)
-            do throws(CommandError) {
-                var (page, zone) = try journal.morning(since: since, days: days, context)
-                page.source = asked.source
-                return (page, zone)
-            } catch { throw explained(error, asked.source) }
+            var (page, zone) = try fromJournal(asked.source) { () throws(CommandError) in
+                try journal.morning(since: since, days: days, context)
+            }
+            page.source = asked.source
+            return (page, zone)
         }
         let zone = ZoneSource.shown(found.name, context)
         let begin = try StandingJournal.begin(since, now, zone)
@@ -296,15 +317,15 @@ package struct Standings: Sendable {
                 unshared: try UnsharedRecords(in: view, at: now)
             )
         }
-        var plans = plans(look.rollouts)
-        let snapshots = look.rollouts.map { snapshot($0, plans, mine?.unshared) }
-        let own = (mine?.ground.snapshots ?? []).filter {
-            !look.names.contains($0.run?.rollout ?? "")
-        }
-        plans.merge(journal.plans(of: own)) { shared, _ in shared }
+        let rollouts = rollouts(
+            look.rollouts,
+            mine?.unshared,
+            beside: mine?.ground.snapshots ?? [],
+            except: look.names
+        )
         let maker = MorningMaker(
-            MorningMaker.Ground(look, snapshots, beside: mine?.ground, own),
-            plans: plans,
+            MorningMaker.Ground(look, rollouts.shared, beside: mine?.ground, rollouts.own),
+            plans: rollouts.plans,
             since: begin,
             at: now,
             staleDays: days,
@@ -331,11 +352,11 @@ package struct Standings: Sendable {
         )
         guard let look = asked.answer else {
             try requireRuns(asked.source)
-            do throws(CommandError) {
-                var (list, zone) = try journal.history(of: rollout, count: count, context)
-                list.source = asked.source
-                return (list, zone)
-            } catch { throw explained(error, asked.source) }
+            var (list, zone) = try fromJournal(asked.source) { () throws(CommandError) in
+                try journal.history(of: rollout, count: count, context)
+            }
+            list.source = asked.source
+            return (list, zone)
         }
         let mine = own { view throws(JournalError) in
             try RunList.ownRows(of: rollout, count: count, in: view)
@@ -365,11 +386,11 @@ package struct Standings: Sendable {
             return (shown, ZoneSource.shown(look.zone, context))
         }
         guard case .run(let name) = wish, name.gateway != nil else {
-            do throws(CommandError) {
-                var shown = try journal.shown(wish.number)
-                shown.source = asked.source
-                return (shown, journal.zone(of: [shown.run], context))
-            } catch { throw explained(error, asked.source) }
+            var shown = try fromJournal(asked.source) { () throws(CommandError) in
+                try journal.shown(wish.number)
+            }
+            shown.source = asked.source
+            return (shown, journal.zone(of: [shown.run], context))
         }
         throw explained(HistoryJournal.unknown(run: name, in: journal.state), asked.source)
     }
