@@ -102,6 +102,11 @@ struct NightDepot {
                 text += "hardware-id: \(hardware(number))}\n"
             }
         }
+        return try Self.parsed(text)
+    }
+
+    /// Reads a depot's file.
+    static func parsed(_ text: String) throws -> DepotFile {
         let diagnostics = Diagnostics()
         guard let tree = SourceNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics),
             let file = DepotFile.read(

@@ -112,16 +112,7 @@ package struct FleetStreet: Sendable {
             text += "activation-time: \(module.activation.nanoseconds / 1_000_000)ms, "
             text += "link: {interval: \(module.interval)ms}}\n"
         }
-        let diagnostics = Diagnostics()
-        guard let tree = SourceNode.parse(Array(text.utf8), file: "depot.yaml", diagnostics),
-            let file = DepotFile.read(
-                tree,
-                families: FamilyRegistry.simulated,
-                profiles: ProfileLibrary.shipped,
-                diagnostics
-            )
-        else { throw NightDepot.Mistake(description: "\(diagnostics.list)\n\(text)") }
-        return file
+        return try NightDepot.parsed(text)
     }
 
     private var sizes: [Int] { Set(modules.map(\.imageSize)).sorted() }
