@@ -1,5 +1,6 @@
 import Foundation
 import PrivatePostgres
+import Reports
 import Testing
 import Wire
 import Workbench
@@ -263,6 +264,14 @@ extension FleetRunTests {
                 }
             }
             #expect(text("prom").contains("yardmaster_run_exit_code{rollout=\"steered\"} 10"))
+            // Both gateways have a run 1.
+            let lines = text("csv").split(separator: "\r\n").dropFirst()
+            #expect(lines.count == 4, "\(name)")
+            for line in lines {
+                // The second run took v1 up again.
+                let own = line.hasPrefix("v1,") && name != "north" ? ",south" : ",north"
+                #expect(line.hasSuffix(own), "\(name): \(line)")
+            }
         }
 
         // One that was killed has its end once its gateway begins again.
@@ -563,7 +572,24 @@ extension FleetRunTests {
         let yard = try Yard(server)
         let office = try Office(yard)
         let north = try gateways(yard, 3, bad: 1, "{waves: [1, rest], retry: {device: 0}}")[0]
+        try FileManager.default.createDirectory(
+            atPath: north.program.state,
+            withIntermediateDirectories: true
+        )
+        let pager = north.program.folder.path + "/pager"
+        try north.program.write(
+            "state/notify.yaml",
+            "targets: {pager: {program: [/bin/sh, -c, \"cat >> \(pager)\"]}}\n"
+        )
         _ = try north.run()
+        // Without the address, a command in the notice would go to the journal only.
+        let notice = try JSONValue(json: String(contentsOfFile: pager, encoding: .utf8))
+        let commands = (notice["vehicles"]?.array ?? [])
+            .flatMap { $0["commands"]?.array ?? [] }.compactMap(\.string)
+        #expect(!commands.isEmpty)
+        for line in commands {
+            #expect(line.contains(" --fleet \(NextStep.quoted(north.address))"), "\(line)")
+        }
         let serving = try Serving(
             office.program,
             ["--listen", "127.0.0.1:0", "--fleet", office.address]
@@ -577,6 +603,11 @@ extension FleetRunTests {
             #expect(page.contains(words), "\(words) in\n\(page)")
         }
         #expect(try serving.get("/history").text.contains("data-run=\"north/1\""))
+        let trends = try serving.get("/trends")
+        #expect(trends.status == 200)
+        for words in ["this machine's journal only", "Nothing has run here yet"] {
+            #expect(trends.text.contains(words), "\(words) in\n\(trends.text)")
+        }
         #expect(try serving.get("/vehicles/v1").text.contains("the module came back with 4.11.3"))
         #expect(try serving.get("/morning").text.contains("Inspect the vehicle"))
         let metrics = try serving.get("/metrics").text

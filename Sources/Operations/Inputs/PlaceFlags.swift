@@ -17,6 +17,9 @@ package struct PlaceFlags: Sendable, Equatable, CustomStringConvertible {
     /// The flags for a command on any gateway, where this machine's state directory means nothing.
     var onGateway: PlaceFlags { PlaceFlags(fleet: fleet) }
 
+    /// The flags for a reader who does not know where the command was given.
+    func with(state: String) -> PlaceFlags { PlaceFlags(state: state, fleet: fleet) }
+
     /// Follows the command's name.
     package var description: String {
         [("state", state), ("fleet", fleet)].compactMap { name, value in

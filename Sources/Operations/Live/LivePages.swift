@@ -395,7 +395,13 @@ package final class LivePages: Sendable {
             return (LiveComparisonPage(comparison, list, time: zone.text).frame, zone)
         case .trends(let rollout, let count):
             let (trends, zone) = try trends(rollout, count)
-            return (LiveTrendsPage(trends, of: rollout, time: zone.text).frame, zone)
+            let page = LiveTrendsPage(
+                trends,
+                of: rollout,
+                isPartOfFleet: looks != nil,
+                time: zone.text
+            )
+            return (page.frame, zone)
         case .history(let rollout, let count):
             let (list, zone) = try history(of: rollout, count)
             return (LiveHistoryPage(list, of: rollout, time: zone.text).frame, zone)
@@ -442,7 +448,14 @@ package final class LivePages: Sendable {
         _ rollout: String?,
         _ count: Int
     ) throws(CommandError) -> ([RunTrend], Zone) {
-        let (list, zone) = try journal.history(of: rollout, count: count, context)
+        let (list, zone): (RunList, Zone)
+        do throws(CommandError) {
+            (list, zone) = try journal.history(of: rollout, count: count, context)
+        } catch {
+            // A machine that only looks at its fleet has no journal.
+            guard looks != nil, error.kind == .inputMissing else { throw error }
+            return ([], .utc)
+        }
         var trends: [RunTrend] = []
         for row in list.rows {
             if let known = state.withLock({ $0.trends[row.run.number] }) {

@@ -22,21 +22,30 @@ package struct LiveTrendsPage {
     /// The oldest first.
     private let trends: [RunTrend]
     private let rollout: String?
+    private let isPartOfFleet: Bool
     private let time: (WallTime) -> String
 
     /// `trends` has the newest first.
+    ///
+    /// `isPartOfFleet`: other gateways have runs, too.
     package init(
         _ trends: [RunTrend],
         of rollout: String?,
+        isPartOfFleet: Bool = false,
         time: @escaping (WallTime) -> String
     ) {
         self.trends = trends.reversed()
         self.rollout = rollout
+        self.isPartOfFleet = isPartOfFleet
         self.time = time
     }
 
     package var frame: LiveFrame {
         var body = "<h1>Trends</h1>\n"
+        if isPartOfFleet {
+            body += "<p class=\"facts\">this machine's journal only: what other gateways measured"
+            body += " is in their journals</p>\n"
+        }
         if let rollout {
             body += "<p class=\"facts\">of the rollout \(Markup.text(rollout)); "
             body += "<a href=\"/trends\">of all</a></p>\n"

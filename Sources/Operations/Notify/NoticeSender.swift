@@ -21,11 +21,20 @@ package struct NoticeSender: Sendable {
     package let context: Context
     /// The policy of a manifest.
     package var own: NotifyPolicy?
+    /// The flags for the commands in notices.
+    private let flags: PlaceFlags
 
-    package init(state: String, context: Context, own: NotifyPolicy? = nil) {
+    /// `given`: the flags of the run's command line, for a run of a fleet that only they name.
+    package init(
+        state: String,
+        context: Context,
+        own: NotifyPolicy? = nil,
+        given: PlaceFlags = PlaceFlags()
+    ) {
         self.state = state
         self.context = context
         self.own = own
+        flags = given.with(state: state)
     }
 
     /// The result of sending one notice.
@@ -363,7 +372,6 @@ package struct NoticeSender: Sendable {
         guard case (let run?, let snapshot)? = found else { return nil }
         let plan = KnownVehicles(state: state).plan(of: snapshot)
         let zone = ZoneSource.shown(plan, context)
-        let flags = PlaceFlags(state: state)
         let steps = snapshot.nextSteps(
             manifest: PlanArchive(state: state).manifest(of: rollout),
             plan,

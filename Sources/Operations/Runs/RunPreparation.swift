@@ -171,7 +171,12 @@ package struct RunPreparation {
         )
         let output = try RunOutput(options, context, zone: zone)
         // The current manifest's: the list of notified people is independent of the plan.
-        let notices = NoticeSender(state: directory.path, context: context, own: written.notify)
+        let notices = NoticeSender(
+            state: directory.path,
+            context: context,
+            own: written.notify,
+            given: options.placeFlags
+        )
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,

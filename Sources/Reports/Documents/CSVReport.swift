@@ -5,7 +5,7 @@ package enum CSVReport {
     private static let columns = [
         "vehicle", "serial", "outcome", "class", "version_before", "version_after", "attempts",
         "interruptions", "bytes_sent", "transfer_seconds", "seconds", "message",
-        "state", "run", "run_images",
+        "state", "run", "run_images", "gateway",
     ]
 
     package static func text(_ story: RunStory) -> String {
@@ -17,7 +17,7 @@ package enum CSVReport {
         for vehicle in story.vehicles {
             let verdict = vehicle.verdict
             let state = vehicle.standing?.state.rawValue ?? ""
-            let run = (vehicle.standing?.run ?? story.start?.run).map { String($0) } ?? ""
+            let run = vehicle.standing?.runName ?? story.start?.name
             let cells: [String] = [
                 vehicle.id.text, vehicle.serial?.text ?? "",
                 vehicle.name, verdict?.failure?.rawValue ?? "",
@@ -29,7 +29,10 @@ package enum CSVReport {
                 Markup.seconds(vehicle.transfer),
                 verdict.map { Markup.seconds($0.took) } ?? "",
                 vehicle.sentence,
-                verdict == nil ? state : "", verdict == nil ? "" : run, images,
+                verdict == nil ? state : "",
+                verdict == nil ? "" : run.map { "\($0.number)" } ?? "",
+                images,
+                verdict == nil ? "" : run?.gateway ?? "",
             ]
             text += cells.map(cell).joined(separator: ",") + "\r\n"
         }
