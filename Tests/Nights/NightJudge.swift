@@ -584,6 +584,14 @@ struct NightJudge {
     private mutating func judgeTime(_ account: NightAccount) {
         let took = account.before.time.duration(to: account.after.time)
         if took > .seconds(50 * 3_600) { no("T1", "the run took \(took)") }
+        guard account.isWhole, account.ending == .complete else { return }
+        let (told, standings) = (account.told, account.standings)
+        for number in account.vehicles {
+            let name = NightDepot.name(number)
+            let outcome = standings[name].map { $0.verdict?.outcome } ?? told[name]
+            guard outcome == nil else { continue }
+            no("T1", "the run is complete, and \(name) has no verdict")
+        }
     }
 
     // MARK: The end of a life

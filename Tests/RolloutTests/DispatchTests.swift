@@ -83,9 +83,11 @@ import Testing
         // Taken up again after a wait it stays where it is; taken again as new it is heard first.
         dispatch.isNearer(elsewhere: 0)
         dispatch.again(0, attempts: 0, isOpen: false, hasWaited: true)
+        dispatch.letIn(0)
         #expect(dispatch.queued == 1 && !dispatch.hasOthers)
         dispatch.ended(0, at: at(4))
         dispatch.again(0, attempts: 0, isOpen: false)
+        dispatch.letIn(0)
         #expect(dispatch.vehicles[0].turn == .usual && dispatch.unheard == 1)
         dispatch.heard(0, on: 0, signal: -44)
         #expect(dispatch.hasOthers)

@@ -7,6 +7,7 @@ import Reports
 import Rollout
 import Simulation
 import Testing
+import Wire
 
 /// Vehicles that people have inhibited, before a run and while it works on them.
 @Suite struct InhibitTests {
@@ -55,6 +56,77 @@ import Testing
             }
         }
         #expect(kinds == ["ended v2 deferred", "begun v1", "ended v1 succeeded"])
+    }
+
+    /// Takes the inhibit back after this many seconds, and asks for the vehicle again.
+    private func retries(
+        _ vehicle: String,
+        after seconds: Int,
+        in bench: DepotBench,
+        _ journal: Journal
+    ) throws {
+        let id = try #require(VehicleID(vehicle))
+        let time = bench.simulation.time
+        say(after: seconds, in: bench, journal) { journal in
+            _ = try journal.uninhibit(id)
+            let again = try journal.retry(
+                "test",
+                [id],
+                quarantined: [],
+                tellingRun: true,
+                by: "test",
+                at: time.wallTime
+            )
+            #expect(again.vehicles == [id])
+        }
+    }
+
+    @Test func `a vehicle that is asked for before the window opens is begun when it opens`() throws
+    {
+        let bench = DepotBench(seed: 3, [DepotBench.module(1), DepotBench.module(2)])
+        // The simulation begins at 22:00 UTC.
+        let opens = try #require(TimeOfDay("23:00"))
+        let window = Window(opens: opens, length: .seconds(3_600), zone: "UTC", close: .finish)
+        let schedule = DepotBench.schedule([[0, 1]]) {
+            $0.limits.window = DailyWindow(window, zone: .utc)
+        }
+        let night = try bench.nights([.update(image)], [schedule]) { _, journal in
+            try await journal.inhibit(inhibit("v2", "in the workshop", in: bench))
+            try retries("v2", after: 600, in: bench, journal)
+        }[0]
+        let put = bench.events.contains { event in
+            guard case .vehicleEnded(let id, let verdict) = event.body else { return false }
+            return id.text == "v2" && verdict.outcome == .deferred
+        }
+        #expect(put, "it was put off at the beginning")
+        #expect(night.result.counts == [.succeeded: 2], "\(night.records)")
+        #expect(night.result.ending == .complete)
+        #expect(night.versions == [image.version, image.version])
+    }
+
+    @Test func `a vehicle of a later wave that is asked for waits for its wave`() throws {
+        let bench = DepotBench(seed: 3, (1...3).map { DepotBench.module($0) })
+        let schedule = DepotBench.schedule([[0], [1, 2]]) { $0.rules.between.soak = .seconds(600) }
+        let night = try bench.nights([.update(image)], [schedule]) { _, journal in
+            try await journal.inhibit(inhibit("v3", "in the workshop", in: bench))
+            // While the canary is under way.
+            try retries("v3", after: 20, in: bench, journal)
+        }[0]
+        #expect(night.result.counts == [.succeeded: 3], "\(night.records)")
+        func time(_ name: String, _ matches: (Event.Body) -> Bool) throws -> WallTime {
+            try #require(bench.events.first { matches($0.body) }?.time, "\(name)")
+        }
+        let asked = try time("asked") {
+            if case .notice(let notice) = $0 { notice.kind == .request } else { false }
+        }
+        let ended = try time("v1 ended") {
+            if case .vehicleEnded(let id, _) = $0 { id.text == "v1" } else { false }
+        }
+        let begun = try time("v3 begun") {
+            if case .attemptStarted(let id, _, _, _) = $0 { id.text == "v3" } else { false }
+        }
+        #expect(asked < ended, "the canary was under way")
+        #expect(ended.duration(to: begun) >= .seconds(600), "begun before its wave")
     }
 
     /// S4: this check is the only one before an update, because its intent is recorded as a debt.

@@ -323,7 +323,7 @@ extension Dispatch {
         vehicles[vehicle].phase = .ended
     }
 
-    /// A vehicle that has ended is to be begun again.
+    /// A vehicle that has ended is to be begun again, once it is let in.
     package mutating func again(
         _ vehicle: Int,
         attempts: Int,
@@ -341,7 +341,6 @@ extension Dispatch {
         }
         vehicles[vehicle].phase = .closed
         endedCount -= 1
-        letIn(vehicle)
     }
 
     private mutating func release(_ adapter: Int, _ since: Moment, by vehicle: Int, at now: Moment)

@@ -155,7 +155,7 @@ package struct Scheduler: Sendable {
         return perform(board.verdict(vehicle, outcome, failure, touched: touched))
     }
 
-    /// A vehicle that had its verdict is tried again.
+    /// A vehicle that had its verdict is tried again, in its wave.
     ///
     /// A vehicle that only waited (`hasWaited`) keeps the signals that were heard.
     package mutating func again(
@@ -164,11 +164,16 @@ package struct Scheduler: Sendable {
         isOpen: Bool,
         hasWaited: Bool = false
     ) {
-        guard mode == .working else { return }
+        switch mode {
+        case .draining: return
+        case .waiting, .working: break
+        }
         board.again(vehicle)
         timedOut.remove(vehicle)
         gaveUp.remove(vehicle)
         dispatch.again(vehicle, attempts: attempts, isOpen: isOpen, hasWaited: hasWaited)
+        // A wave that has not begun lets it in when it begins.
+        if hasBegun, board.wave(of: vehicle) <= board.wave { dispatch.letIn(vehicle) }
     }
 
     /// Another machine hears the vehicle better: it comes after all others.
