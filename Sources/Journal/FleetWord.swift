@@ -214,6 +214,22 @@ extension Journal {
         return open
     }
 
+    /// The fleet's beginning that this journal's record of the rollout is of.
+    ///
+    /// The mark alone does not say it: the fleet may have begun the rollout again while a run was at work here, or
+    /// a run was killed before it did so in its journal. Nil when no run of a fleet has worked on the record.
+    package func fleetBeginning(of rollout: String) throws(JournalError) -> Int? {
+        try view().rows(
+            """
+            SELECT fleet_beginning FROM runs JOIN rollouts ON rollouts.name = runs.rollout
+            WHERE runs.rollout = ? AND runs.number >= rollouts.began AND fleet_beginning IS NOT NULL
+            ORDER BY runs.number LIMIT 1
+            """,
+            [.text(rollout)],
+            { row throws(JournalError) in Int(row.integer(0)) }
+        ).first
+    }
+
     package func fleetMark(of rollout: String) throws(JournalError) -> FleetMark? {
         try view().rows(
             "SELECT beginning, resumed FROM fleet_rollouts WHERE name = ?",

@@ -60,6 +60,11 @@ extension Journal {
         )
     }
 
+    /// Whether the run worked for a fleet.
+    package func isOfFleet(run number: Int) throws(JournalError) -> Bool {
+        try view().fleet(ofRun: number) != nil
+    }
+
     /// Records that the database has the beginning of the run, or its end too.
     package func told(run number: Int, isOver: Bool) throws(JournalError) {
         let database = try opened()

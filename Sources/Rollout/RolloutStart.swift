@@ -29,25 +29,46 @@ package struct RolloutStart: Sendable {
         self.again = again
     }
 
+    /// A rollout that several machines go through together, as they have it.
+    package struct Shared: Sendable, Equatable {
+        /// The digest of its plan, as text.
+        package let plan: String
+        package let begun: WallTime
+        package let hold: Hold.Kind?
+        package let isFinished: Bool
+
+        package init(plan: String, begun: WallTime, hold: Hold.Kind?, isFinished: Bool) {
+            self.plan = plan
+            self.begun = begun
+            self.hold = hold
+            self.isFinished = isFinished
+        }
+    }
+
     /// Whether the run continues with the rollout's own plan, which differs from the current one.
     ///
-    /// `begun` is the time when the rollout was begun with that plan.
+    /// `begun` is the time when the rollout was begun with that plan. What other machines have (`shared`) goes before
+    /// what this journal has last heard of them.
     package func goesOn(
         with record: RolloutRecord?,
         begun: WallTime?,
+        shared: Shared? = nil,
         at now: WallTime
     ) throws(ClockBehind) -> Bool {
         guard let record, record.plan != plan.digest else { return false }
+        var (hold, isOver, begun) = (
+            record.hold?.kind, record.hold == nil && record.state == .finished, begun
+        )
+        if let shared {
+            guard shared.plan == record.plan.description else { return false }
+            (hold, isOver, begun) = (shared.hold, shared.isFinished, shared.begun)
+        }
         // A paused rollout cannot be begun again: the refusal names the vehicles of its own plan.
-        if again { return record.hold?.kind == .paused }
+        if again { return hold == .paused }
         // A rollout that is over is begun with the current plan.
-        if record.hold?.kind == .aborted || (record.hold == nil && record.state == .finished) {
-            return false
-        }
+        if hold == .aborted || isOver { return false }
         // So is a daily rollout on a later day, finished or not.
-        guard plan.rollout.again == .daily, record.hold == nil, let begun, isWhole else {
-            return true
-        }
+        guard plan.rollout.again == .daily, hold == nil, let begun, isWhole else { return true }
         return try !isLaterDay(now, than: begun)
     }
 

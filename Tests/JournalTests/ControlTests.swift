@@ -21,6 +21,42 @@ import Workbench
         }
     }
 
+    /// A run was at work while the fleet began the rollout again, or was killed before it did so here.
+    @Test func `the fleet's beginning is that of the rollout's own record`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            func run(_ beginning: Int?) async throws -> Int {
+                try await journal.beginRun(
+                    rollout: "tallinn",
+                    plan: try #require(plan),
+                    at: at(1),
+                    fleet: beginning.map {
+                        FleetStart(instance: "i", gateway: "north", beginning: $0)
+                    }
+                )
+            }
+            #expect(try await journal.fleetBeginning(of: "tallinn") == nil)
+            // Before the machine belonged to a fleet.
+            var record = RolloutRecord(
+                name: "tallinn",
+                plan: try #require(plan),
+                run: try await run(nil),
+                at: at(1)
+            )
+            try await journal.save(record)
+            #expect(try await journal.fleetBeginning(of: "tallinn") == nil)
+            _ = try await run(3)
+            #expect(try await journal.fleetBeginning(of: "tallinn") == 3)
+            let cut = try await run(4)
+            try await journal.follow("tallinn", FleetMark(beginning: 4, resumed: 0), nil)
+            #expect(try await journal.fleetMark(of: "tallinn")?.beginning == 4)
+            #expect(try await journal.fleetBeginning(of: "tallinn") == 3, "it was killed")
+            record.began = cut
+            try await journal.save(record)
+            #expect(try await journal.fleetBeginning(of: "tallinn") == 4)
+        }
+    }
+
     @Test func `requests are found once, in order, by the rollout they mean`() async throws {
         let scratch = try Scratch()
         let vehicle = try #require(VehicleID("bus 1"))

@@ -158,4 +158,58 @@ extension FleetRunTests {
         #expect(other.status == 77, "\(other.errors)")
         #expect(other.errors.contains("by another plan"))
     }
+
+    /// Its journal has last heard that the rollout is paused, and has the plan from before.
+    @Test func `a gateway that was away takes the plan of the others and begins nothing again`()
+        throws
+    {
+        let street = try Street("[{command: unlock-all}]")
+        for gateway in ["north", "south"] { #expect(try street.run(gateway).status == 0) }
+        #expect(try street.say("pause").status == 0)
+        #expect(try street.run("south").status == 12)
+        #expect(try street.say("resume").status == 0)
+        try street.yard.manifest(steps: "[{command: lock}]", rollout: "{}")
+        #expect(try street.run("north").status == 0)
+        #expect(street.yard.deeds == ["unlock-all", "lock"])
+        let south = try street.run("south")
+        #expect(south.status == 0, "\(south.output)\(south.errors)")
+        #expect(!south.errors.contains("has changed since"), "\(south.errors)")
+        #expect(street.yard.deeds == ["unlock-all", "lock"], "the old plan was begun again")
+        #expect(try street.fleet.ask("SELECT beginning FROM yardmaster.rollout") == "2\n")
+    }
+
+    @Test func `a gateway whose fleet goes on with the plan from before goes on with it, too`()
+        throws
+    {
+        let street = try Street("[{command: unlock-all}]")
+        for gateway in ["north", "south"] { #expect(try street.run(gateway).status == 0) }
+        // A vehicle of it is open again.
+        try street.fleet.ask("UPDATE yardmaster.rollout SET state = 'running'")
+        try street.yard.manifest(steps: "[{command: lock}]", rollout: "{}")
+        let south = try street.run("south")
+        #expect(south.status == 0, "\(south.output)\(south.errors)")
+        #expect(south.errors.contains("goes on with the plan"), "\(south.errors)")
+        #expect(street.yard.deeds == ["unlock-all"])
+    }
+
+    /// A run of the fleet would undo it within seconds.
+    @Test func `a verb that misses the address of its fleet is refused`() throws {
+        let street = try Street("[{command: unlock-all}]")
+        #expect(try street.run("north").status == 0)
+        let state = try street.yard.state(of: "north")
+        for verb in [["pause"], ["resume"], ["abort"], ["retry"], ["retry", "car"]] {
+            let said = try street.yard.program.run(verb + ["--state", state])
+            #expect(said.status == 64, "\(verb): \(said.output)")
+            #expect(
+                (said.output + said.errors).contains("name it with --fleet"),
+                "\(said.output)\(said.errors)"
+            )
+        }
+        #expect(try street.fleet.ask("SELECT count(*) FROM yardmaster.said") == "0\n")
+        // What holds for this machine besides the fleet is set as before.
+        for verb in ["inhibit", "uninhibit"] {
+            #expect(try street.yard.program.run([verb, "car", "--state", state]).status == 0)
+        }
+        #expect(try street.run("north").status == 0)
+    }
 }

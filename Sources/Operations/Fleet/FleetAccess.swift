@@ -13,7 +13,7 @@ package struct FleetAccess: Sendable {
     package let gateway: String
     private let password: Secret?
 
-    private static let file = "/etc/yardmaster/fleet.conf"
+    static let file = "/etc/yardmaster/fleet.conf"
     private static let credential = "fleet-password"
     private static let configurationLimit = 65_536
 

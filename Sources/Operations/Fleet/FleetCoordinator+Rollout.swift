@@ -86,6 +86,8 @@ extension FleetCoordinator {
         )
     }
 
+    package func looksAgain() { state.withLock { ($0.changes, $0.nextNews) = (0, nil) } }
+
     package func hears(_ signals: [VehicleID: Int]) async { await hearing.hears(signals) }
 
     package func failed(

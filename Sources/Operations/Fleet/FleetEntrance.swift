@@ -88,20 +88,19 @@ package struct FleetEntrance: Sendable {
         at now: WallTime
     ) async throws -> (beginning: Int, isNew: Bool) {
         let known = try await fleet.rollout(plan.name)
-        let before = try await journal.fleetMark(of: plan.name)
+        let mark = try await journal.fleetMark(of: plan.name)
+        let before = try await journal.fleetBeginning(of: plan.name) ?? mark?.beginning
         let isSame = known?.plan == plan.digest.description
         var begins = again
         if let known, !begins {
-            let isOver = known.isFinished || known.hold?.kind == .aborted
-            if !isSame {
-                begins = isOver
-            } else if known.hold == nil {
+            if known.hold == nil {
                 begins = try start.beginsAgain(
                     isFinished: known.isFinished,
                     begun: known.begun,
                     at: now
                 )
             }
+            if !isSame, known.isFinished || known.hold?.kind == .aborted { begins = true }
             guard isSame || begins else {
                 throw Refusal.otherPlan(rollout: plan.name, digest: known.plan)
             }
@@ -119,7 +118,7 @@ package struct FleetEntrance: Sendable {
         if let error = try await FleetPost(journal, fleet, as: holder).follow(plan.name) {
             throw error
         }
-        return (beginning, begins || before.map { $0.beginning != beginning } ?? again)
+        return (beginning, begins || before.map { $0 != beginning } ?? again)
     }
 
     /// Enters the plan's vehicles; returns the part of a run with these vehicles.

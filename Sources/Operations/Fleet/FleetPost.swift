@@ -1,6 +1,7 @@
 import Domain
 package import Journal
 package import Postgres
+package import Rollout
 
 /// Sends the reports in this gateway's journal to the fleet's database, in their order.
 ///
@@ -274,6 +275,12 @@ extension FleetRun {
 
 extension FleetRollout {
     var mark: FleetMark { FleetMark(beginning: beginning, resumed: resumed) }
+
+    /// What decides on the plan of a run.
+    package var shared: RolloutStart.Shared {
+        let kind: Hold.Kind? = hold.map { $0.kind == .paused ? .paused : .aborted }
+        return RolloutStart.Shared(plan: plan, begun: begun, hold: kind, isFinished: isFinished)
+    }
 }
 
 extension Inhibit {

@@ -3,6 +3,7 @@ package import Commands
 import Domain
 import Journal
 package import Manifest
+import Postgres
 import Rollout
 import Simulation
 import Threads
@@ -137,7 +138,8 @@ package struct RunPreparation {
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
         let isWhole = chosen.count == written.vehicles.count
-        let plan = isOrder ? written : try frozen(written, zone, isWhole: isWhole, at: now())
+        let plan =
+            isOrder ? written : try await frozen(written, zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
             vehicles = try Inputs.selected(plan, options.common, state: options.state)
             try TokenCheck.check(plan, for: vehicles, context)
@@ -223,7 +225,7 @@ package struct RunPreparation {
         _ zone: Zone,
         isWhole: Bool,
         at now: WallTime
-    ) throws(CommandError) -> FrozenPlan {
+    ) async throws(CommandError) -> FrozenPlan {
         let record: RolloutRecord?
         var began: WallTime?
         do throws(JournalError) {
@@ -239,9 +241,12 @@ package struct RunPreparation {
             return plan
         }
         guard let record, record.plan != plan.digest else { return plan }
+        let shared = try await shared(plan.name)
         let start = RolloutStart(plan, isWhole: isWhole, zone: zone, again: options.again)
         do throws(RolloutStart.ClockBehind) {
-            guard try start.goesOn(with: record, begun: began, at: now) else { return plan }
+            guard try start.goesOn(with: record, begun: began, shared: shared, at: now) else {
+                return plan
+            }
         } catch { throw CommandError(error) }
         let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
         // A paused rollout is not begun again: the run is refused, and shows the rollout as it is.
@@ -255,6 +260,16 @@ package struct RunPreparation {
                         + "begins it with the new one, and another name begins another rollout\n")
         )
         return kept ?? plan
+    }
+
+    /// The rollout as the fleet has it; nil without one, and when no server answers, which ends the run later.
+    private func shared(_ rollout: String) async throws(CommandError) -> RolloutStart.Shared? {
+        guard let fleet = options.fleet else { return nil }
+        let found = try await fleet.look { (fleet) throws(FleetError) in
+            try fleet.rollout(rollout)?.shared
+        }
+        guard case .success(let shared) = found else { return nil }
+        return shared
     }
 
     private func access(

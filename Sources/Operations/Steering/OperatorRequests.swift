@@ -130,9 +130,12 @@ package struct OperatorRequests: Sendable {
             let run =
                 named == nil
                 ? try await journal.lastRollout() : try await journal.lastRun(rollout: named)
-            guard let rollout = run?.rollout else {
+            guard let run, case let rollout = run.rollout else {
                 if let answer = others.answer { return answer }
                 throw JournalError(.missing, "request", words: unknown(named))
+            }
+            if fleet == nil, try await journal.isOfFleet(run: run.number) {
+                return SteeringAnswer(Self.fleetIsMissing(rollout), isRefused: true)
             }
             let isAtWork = holder?.rollout == rollout
             switch request.verb {
@@ -156,6 +159,12 @@ package struct OperatorRequests: Sendable {
             }
             return wide
         } catch { throw Self.refusal(error) }
+    }
+
+    /// What is set in this journal alone is undone by what the fleet has.
+    private static func fleetIsMissing(_ rollout: String) -> String {
+        "refused, the last run of \(rollout) was one of a fleet, and nothing says where its database is: name it with "
+            + "--fleet, in YARDMASTER_FLEET or in \(FleetAccess.file)"
     }
 
     /// Removes the verdicts here that were removed for every gateway of the fleet.

@@ -87,9 +87,10 @@ final class FleetNightGateway: Sendable {
     func isRaised() async throws -> Bool {
         var death = state.withLock { $0.death }
         if death == nil, try await journal.isCut() { death = Death(isPowerCut: false) }
+        // A cut that has not come by now must not come while people say something.
+        try await journal.cut(after: nil)
         guard let death else { return false }
         state.withLock { $0.death = nil }
-        try await journal.cut(after: nil)
         if death.isPowerCut { try await journal.losePower() }
         line.rises()
         return true

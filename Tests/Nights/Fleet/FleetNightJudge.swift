@@ -213,6 +213,22 @@ struct FleetNightJudge {
         for turn in account.turns where turn.began.duration(to: turn.ended) > .seconds(50 * 3_600) {
             no("T1", "a run took \(turn.began.duration(to: turn.ended))")
         }
+        for turn in account.turns {
+            guard case .workLeft(let why)? = turn.ending, why.hasPrefix("the window has closed"),
+                turn.vehicles.count == turn.outcomes.count,
+                turn.outcomes.values.allSatisfy({ $0.map(Self.isFinal) ?? false })
+            else { continue }
+            let name = FleetNightStory.name(turn.gateway)
+            no("T1", "\(name) had nothing to do, and waited until its window closed")
+        }
+    }
+
+    /// Whether nobody takes the vehicle up in the same night without a request.
+    private static func isFinal(_ outcome: Outcome) -> Bool {
+        switch outcome {
+        case .succeeded, .alreadyCurrent, .failed, .rolledBack, .rejected, .timedOut, .inDoubt: true
+        case .unreachable, .deferred, .skipped, .aborted: false
+        }
     }
 
     // MARK: R, L3: reports and verdicts
@@ -302,10 +318,13 @@ struct FleetNightJudge {
             }
         }
         let turns = account.turns.filter { $0.counts != nil && $0.ending == .complete }
-        guard turns.count == account.turns.count, let first = turns.first else { return broken }
+        guard turns.count == account.turns.count, let first = turns.first,
+            let last = turns.max(by: { $0.ended < $1.ended })
+        else { return broken }
         for number in first.vehicles {
             let name = NightDepot.name(number)
-            let ends = turns.map { $0.outcomes[name] ?? nil }
+            // A run that began when all others were over has taken up what had not ended well.
+            let ends = turns.filter { last.began <= $0.ended }.map { $0.outcomes[name] ?? nil }
             // One may have brought it there, and the others found it so.
             if Set(ends.map(Self.plain)).count > 1 {
                 let list = ends.map { $0?.rawValue ?? "open" }.joined(separator: ", ")

@@ -329,7 +329,8 @@ struct FleetNightLife: Sendable {
         if let record { begun = try await journal.run(record.began)?.started }
         let asked = RolloutStart(plan, isWhole: true, zone: .utc, again: again)
         var isKept = false
-        if try asked.goesOn(with: record, begun: begun, at: clock.wallTime),
+        let shared = try await fleet.rollout(plan.name)?.shared
+        if try asked.goesOn(with: record, begun: begun, shared: shared, at: clock.wallTime),
             let kept = record.flatMap({ doings.kept($0.plan) })
         {
             (plan, wish, isKept) = (kept.plan, kept.wish, true)
@@ -351,7 +352,12 @@ struct FleetNightLife: Sendable {
             let run = try await journal.beginRun(
                 rollout: plan.name,
                 plan: plan.digest,
-                at: clock.wallTime
+                at: clock.wallTime,
+                fleet: FleetStart(
+                    instance: holder.instance,
+                    gateway: holder.gateway,
+                    beginning: beginning
+                )
             )
             let coordinator = FleetCoordinator(
                 local: LocalCoordinator(journal: journal, rollout: plan.name, run: run),

@@ -297,7 +297,12 @@ package struct FleetStreet: Sendable {
         let run = try await journal.beginRun(
             rollout: plan.name,
             plan: plan.digest,
-            at: clock.wallTime
+            at: clock.wallTime,
+            fleet: FleetStart(
+                instance: holder.instance,
+                gateway: holder.gateway,
+                beginning: beginning
+            )
         )
         let coordinator = FleetCoordinator(
             local: LocalCoordinator(journal: journal, rollout: plan.name, run: run),
