@@ -286,6 +286,20 @@ extension RunSession {
         }
     }
 
+    /// The verdicts on these vehicles were removed in this journal: those that the other machines keep come back.
+    ///
+    /// Returns how many of the vehicles are tried again.
+    func lookAgain(
+        at vehicles: [VehicleID],
+        _ shared: SharedPart
+    ) async throws(JournalError) -> Int {
+        depot.coordinator.looksAgain()
+        try await lookAround()
+        return vehicles.count { vehicle in
+            shared.index(of: vehicle).map { progress.outcome(of: $0) == nil } ?? false
+        }
+    }
+
     private func mayAdopt(_ vehicle: Int) -> Bool {
         if shared?.isParked(vehicle) == true { return true }
         return shell.with { state in

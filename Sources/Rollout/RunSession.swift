@@ -644,16 +644,8 @@ struct RunSession {
     }
 
     /// Tries vehicles again whose verdict was removed, and only those.
-    ///
-    /// The verdicts of a rollout that other machines share are theirs, too: those that they do not remove come back.
     private func again(_ vehicles: [VehicleID]) async throws(JournalError) -> Int {
-        guard shared == nil else {
-            depot.coordinator.looksAgain()
-            try await lookAround()
-            return vehicles.count { vehicle in
-                shared?.index(of: vehicle).map { progress.outcome(of: $0) == nil } ?? false
-            }
-        }
+        if let shared { return try await lookAgain(at: vehicles, shared) }
         let named = Set(vehicles)
         var count = 0
         for (index, job) in run.jobs.enumerated()
