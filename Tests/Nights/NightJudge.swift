@@ -589,7 +589,9 @@ struct NightJudge {
         for number in account.vehicles {
             let name = NightDepot.name(number)
             let outcome = standings[name].map { $0.verdict?.outcome } ?? told[name]
-            guard outcome == nil else { continue }
+            // An answered doubt takes the verdict away, and the next run goes on.
+            guard outcome == nil, !account.said.contains(where: { $0.word == .clear(number) })
+            else { continue }
             no("T1", "the run is complete, and \(name) has no verdict")
         }
     }
