@@ -1,5 +1,6 @@
 import Domain
 import Journal
+import Manifest
 import Operations
 import Postgres
 import Rollout
@@ -56,6 +57,39 @@ final class FleetNightGateway: Sendable {
     }
 
     // MARK: What runs on it
+
+    /// Begins a run in the journal, for its part in the fleet's rollout; returns its number, and who decides for it.
+    func beginRun(
+        of plan: FrozenPlan,
+        _ part: FleetPart,
+        as holder: FleetHolder,
+        in fleet: FleetDatabase,
+        say: @escaping @Sendable (String) -> Void
+    ) async throws -> (run: Int, coordinator: FleetCoordinator) {
+        let run = try await journal.beginRun(
+            rollout: plan.name,
+            plan: plan.digest,
+            at: clock.wallTime,
+            fleet: FleetStart(
+                instance: holder.instance,
+                gateway: holder.gateway,
+                beginning: part.beginning
+            )
+        )
+        let coordinator = FleetCoordinator(
+            local: LocalCoordinator(journal: journal, rollout: plan.name, run: run),
+            journal: journal,
+            fleet: fleet,
+            holder: holder,
+            rollout: plan.name,
+            run: run,
+            part: part,
+            time: clock,
+            say: say
+        )
+        try await coordinator.begin()
+        return (run, coordinator)
+    }
 
     func begins(_ host: NightHost, _ stop: StopSignal) {
         state.withLock { ($0.host, $0.stop, $0.states) = (host, stop, [:]) }

@@ -349,27 +349,14 @@ struct FleetNightLife: Sendable {
             )
             let part = try await entrance.enlist(plan, job.jobs, as: holder, beginning: beginning)
             doings.entered(plan.name, beginning, wish, depot.always(wish), await modules())
-            let run = try await journal.beginRun(
-                rollout: plan.name,
-                plan: plan.digest,
-                at: clock.wallTime,
-                fleet: FleetStart(
-                    instance: holder.instance,
-                    gateway: holder.gateway,
-                    beginning: beginning
-                )
-            )
-            let coordinator = FleetCoordinator(
-                local: LocalCoordinator(journal: journal, rollout: plan.name, run: run),
-                journal: journal,
-                fleet: fleet,
-                holder: holder,
-                rollout: plan.name,
-                run: run,
-                part: part,
-                time: clock
-            ) { doings.say("\(gateway.name): \($0)") }
-            try await coordinator.begin()
+            let (run, coordinator) = try await gateway.beginRun(
+                of: plan,
+                part,
+                as: holder,
+                in: fleet
+            ) {
+                doings.say("\(gateway.name): \($0)")
+            }
             let number = doings.begin(
                 FleetNightTurn(
                     gateway: gateway.number,

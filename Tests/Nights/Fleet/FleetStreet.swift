@@ -294,27 +294,12 @@ package struct FleetStreet: Sendable {
         var part = try await entrance.enlist(plan, jobs, as: holder, beginning: beginning)
         part.adapters = ["hci0"]
         part.links = plan.radio.linksPerAdapter
-        let run = try await journal.beginRun(
-            rollout: plan.name,
-            plan: plan.digest,
-            at: clock.wallTime,
-            fleet: FleetStart(
-                instance: holder.instance,
-                gateway: holder.gateway,
-                beginning: beginning
-            )
-        )
-        let coordinator = FleetCoordinator(
-            local: LocalCoordinator(journal: journal, rollout: plan.name, run: run),
-            journal: journal,
-            fleet: fleet,
-            holder: holder,
-            rollout: plan.name,
-            run: run,
-            part: part,
-            time: clock
+        let (run, coordinator) = try await gateway.beginRun(
+            of: plan,
+            part,
+            as: holder,
+            in: fleet
         ) { _ in }
-        try await coordinator.begin()
         let radio = radio(of: gateway, host, simulated)
         let chance = Mutex(SplitMix64(seed: seed ^ UInt64(gateway.number) << 32))
         var schedule = ScheduleBuilder(plan).schedule(of: jobs.map(\.vehicle), zone: .utc)
