@@ -211,6 +211,26 @@ import Wire
         #expect(try MCUbootImage(fixture("large.img")).header.headerSize == 0x200)
     }
 
+    @Test func `a compressed image states once the hash that it has when it is installed`() throws {
+        let bytes = try fixture("compressed.img")
+        let image = try MCUbootImage(bytes)
+        #expect(image.installedHash != image.hash && image.installedHash.count == 32)
+        let plain = try MCUbootImage(fixture("tiny.img"))
+        #expect(plain.installedHash == plain.hash)
+        let value = try #require(image.values.first { $0.kind == .decompressedHash })
+        var without = bytes
+        without[value.offset] = 0xA0
+        #expect(throws: MCUbootError(.noDecompressedHash, at: image.values[0].offset)) {
+            try MCUbootImage(without)
+        }
+        let size = try #require(image.values.first { $0.kind.rawValue == 0x70 })
+        var twice = bytes
+        twice[size.offset] = 0x71
+        #expect(throws: MCUbootError(.duplicateValue(.decompressedHash), at: value.offset)) {
+            try MCUbootImage(twice)
+        }
+    }
+
     @Test func `an image is whole or it is none`() throws {
         let whole = try fixture("signed.img")
         for length in 0..<whole.count {

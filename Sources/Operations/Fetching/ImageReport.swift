@@ -160,6 +160,11 @@ package struct ImageReport {
             ),
             Fact("hash (\(image.hashKind))", Hex.text(image.hash), "hash"),
         ]
+        if image.installedHash != image.hash {
+            facts.append(
+                Fact("hash when installed", Hex.text(image.installedHash), "installedHash")
+            )
+        }
         let signatures = image.signatures.map(\.description)
         facts.append(
             Fact(

@@ -45,6 +45,16 @@ sign --header-size 0x20 --version 1.2.4 --encrypt "$work/other-public.pem" "$wor
     encrypted.img
 head -c 9000 /dev/zero >"$work/zeros.bin"
 sign --header-size 0x20 --version 1.2.4 --compression lzma2 "$work/zeros.bin" compressed.img
+# Words of 32 bits of which the last byte looks like that of a Thumb instruction: these compress well.
+python3 - "$work/thumb.bin" <<'END'
+import random, sys
+random = random.Random(9)
+words = [bytes([random.randrange(256) for _ in range(3)] + [0xF0 + random.randrange(8)]) for _ in range(40)]
+open(sys.argv[1], "wb").write(b"".join(random.choice(words) for _ in range(3000)))
+END
+sign --header-size 0x20 --version 1.2.4 --compression lzma2armthumb "$work/thumb.bin" compressed-thumb.img
+sign --header-size 0x20 --version 1.2.4 --compression lzma2armthumb --encrypt "$work/other-public.pem" \
+    "$work/thumb.bin" compressed-encrypted.img
 "$imgtool" sign --pad-header --header-size 0x20 --slot-size 0x1000 --align 8 --max-sectors 1 \
     --version 1.2.3+45 --pad "$work/tiny.bin" padded.img
 "$imgtool" sign --pad-header --header-size 0x20 --slot-size 0x1000 --align 8 --max-sectors 1 \

@@ -17,6 +17,8 @@ package struct MCUbootError: Error, Equatable, Sendable, CustomStringConvertible
         case duplicateValue(MCUbootValue.Kind)
         case noHash
         case severalHashes
+        /// A compressed image that does not state the hash that it has when it is installed.
+        case noDecompressedHash
         /// After the image there are bytes that are neither erased flash nor a trailer.
         case trailingBytes
     }
@@ -45,6 +47,8 @@ package struct MCUbootError: Error, Equatable, Sendable, CustomStringConvertible
             case .duplicateValue(let kind): "the \(kind) is there twice"
             case .noHash: "the image has no hash"
             case .severalHashes: "the image has several hashes"
+            case .noDecompressedHash:
+                "the compressed image does not state the hash of its decompressed form"
             case .trailingBytes: "behind the image stands something that does not belong there"
             }
         return "\(what), at byte \(offset)"

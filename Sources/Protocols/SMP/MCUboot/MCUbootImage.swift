@@ -26,6 +26,9 @@ package struct MCUbootImage: Equatable, Sendable {
     package let hashKind: MCUbootValue.Kind
     /// The hash by which the bootloader and SMP identify the image.
     package let hash: [UInt8]
+    /// The hash that the device lists when the image runs: of a compressed image, which the
+    /// bootloader decompresses as it installs it, that of the decompressed one.
+    package let installedHash: [UInt8]
     package let dependencies: [Dependency]
     package let securityCounter: UInt32?
     /// The offset where the image ends, without padding and trailer.
@@ -79,6 +82,9 @@ package struct MCUbootImage: Equatable, Sendable {
         }
         hashKind = hash.kind
         self.hash = hash.bytes
+        installedHash =
+            header.flags.isCompressed
+            ? try Self.decompressedHash(values, length: hash.bytes.count) : hash.bytes
         dependencies = try Self.dependencies(values)
         securityCounter = try Self.counter(values)
         trailer = try MCUbootTrailer.read(bytes, from: area.upperBound)
@@ -136,6 +142,24 @@ package struct MCUbootImage: Equatable, Sendable {
     /// Two bytes; the caller has checked that they are present.
     private static func number(_ bytes: [UInt8], at offset: Int) -> UInt16 {
         UInt16(bytes[offset]) | UInt16(bytes[offset + 1]) << 8
+    }
+
+    /// It has the kind of the image's own hash.
+    private static func decompressedHash(
+        _ values: [MCUbootValue],
+        length: Int
+    ) throws(MCUbootError) -> [UInt8] {
+        let hashes = values.filter { $0.kind == .decompressedHash }
+        guard let hash = hashes.first else {
+            throw MCUbootError(.noDecompressedHash, at: values[0].offset)
+        }
+        guard hashes.count == 1 else {
+            throw MCUbootError(.duplicateValue(.decompressedHash), at: hashes[1].offset)
+        }
+        guard hash.bytes.count == length else {
+            throw MCUbootError(.badValue(.decompressedHash), at: hash.offset)
+        }
+        return hash.bytes
     }
 
     private static func dependencies(

@@ -17,6 +17,7 @@ package struct MCUbootValue: Equatable, Sendable {
         package static let dependency = Self(rawValue: 0x40)
         package static let securityCounter = Self(rawValue: 0x50)
         package static let bootRecord = Self(rawValue: 0x60)
+        package static let decompressedHash = Self(rawValue: 0x71)
 
         package var isHash: Bool { hashLength != nil }
 
@@ -56,6 +57,7 @@ package struct MCUbootValue: Equatable, Sendable {
             case .dependency: "dependency"
             case .securityCounter: "security counter"
             case .bootRecord: "boot record"
+            case .decompressedHash: "hash of the decompressed image"
             default: "value 0x\(String(rawValue, radix: 16))"
             }
         }

@@ -9,6 +9,9 @@ package struct SMPGoal: Equatable, Sendable {
         package let version: FirmwareVersion
         /// The hash by which the bootloader and the device identify the image.
         package let hash: [UInt8]
+        /// The hash that the device lists when the image runs; another one than `hash` when the
+        /// bootloader decompresses the image.
+        package let installedHash: [UInt8]
         /// The length of the file.
         package let size: Int
         package let dependencies: [MCUbootImage.Dependency]
@@ -17,12 +20,14 @@ package struct SMPGoal: Equatable, Sendable {
             slot: Int? = nil,
             version: FirmwareVersion,
             hash: [UInt8],
+            installedHash: [UInt8]? = nil,
             size: Int,
             dependencies: [MCUbootImage.Dependency] = []
         ) {
             self.slot = slot
             self.version = version
             self.hash = hash
+            self.installedHash = installedHash ?? hash
             self.size = size
             self.dependencies = dependencies
         }
@@ -50,7 +55,9 @@ package struct SMPGoal: Equatable, Sendable {
         /// The candidate that a device lists: by its hash, or by its version when the device
         /// reports no hash.
         package func candidate(for found: SMPImage) -> Candidate? {
-            if let hash = found.hash { return candidates.first { $0.hash == hash } }
+            if let hash = found.hash {
+                return candidates.first { $0.hash == hash || $0.installedHash == hash }
+            }
             let sameVersion = candidates.filter { $0.version == found.version }
             return sameVersion.first { $0.slot == found.slot } ?? sameVersion.first
         }

@@ -24,7 +24,7 @@ package enum SMPStep: Equatable, Sendable {
             guard case .staged(let staged) = standing else { continue }
             if let error = obstacle(to: staged, of: part, found) { return .fail(error) }
             if found.isMarked, !staged.isMarked, let candidate = part.candidate(for: staged) {
-                return .mark(hash: candidate.hash, isConfirmed: !part.canRevert)
+                return .mark(hash: staged.hash ?? candidate.hash, isConfirmed: !part.canRevert)
             }
         }
         return .restart

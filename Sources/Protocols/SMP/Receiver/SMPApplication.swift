@@ -264,7 +264,9 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
             }
             guard let (part, _) = standings.first(where: { $0.1 == .trying }) else { return }
             let active = found.list.active(part.image)
-            let hash = part.image == 0 ? nil : active.flatMap { part.candidate(for: $0)?.hash }
+            let hash =
+                part.image == 0
+                ? nil : active.flatMap { $0.hash ?? part.candidate(for: $0)?.installedHash }
             let ending = try await ask(
                 .setState(hash: hash, isConfirmed: true),
                 limit: answerLimit,
@@ -390,6 +392,7 @@ extension UpdateOrder {
                     slot: variant.slot,
                     version: image.version,
                     hash: image.hash,
+                    installedHash: image.installedHash,
                     size: variant.firmware.count,
                     dependencies: image.dependencies
                 )
