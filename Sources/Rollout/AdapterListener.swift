@@ -48,7 +48,10 @@ struct AdapterListener: Sendable {
         var last = began
         while time.now < limit, !Task.isCancelled {
             let (isWanted, isDone) = shell.with { state in
-                (state.scheduler.isWanted(adapter), state.scheduler.dispatch.unheard == 0)
+                (
+                    state.scheduler.isWanted(adapter),
+                    !state.scheduler.dispatch.hasToHear(adapter)
+                )
             }
             let isQuiet = last.duration(to: time.now) >= Self.lull
             let isLong = began.duration(to: time.now) >= Self.longest

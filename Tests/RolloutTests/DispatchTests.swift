@@ -245,4 +245,25 @@ import Testing
         #expect(dispatch.missing(after: .seconds(30)) == [])
         #expect(dispatch.idleEars() == [])
     }
+
+    /// On a real adapter, a scan may hear nothing for longer than the other adapter needs to hear all.
+    @Test func `an adapter that has heard none of those that wait listens until it has work`() {
+        var dispatch = dispatch([vehicle(-50), vehicle(-60), vehicle(-70)], adapters: 2)
+        dispatch.listens(0)
+        dispatch.listened(0, for: .seconds(1))
+        dispatch.listens(1)
+        #expect(!dispatch.hasToHear(0) && dispatch.hasToHear(1))
+        dispatch.listened(1, for: .seconds(1))
+        #expect(dispatch.grants(at: at(1), mostUnderWay: 9) == [.begin(vehicle: 0, adapter: 0)])
+        #expect(dispatch.idleEars() == [1])
+        dispatch.listens(1)
+        dispatch.heard(2, on: 1, signal: -80)
+        #expect(!dispatch.hasToHear(1) && dispatch.hasWork(1, mayBegin: true))
+        dispatch.listened(1, for: .seconds(2))
+        #expect(dispatch.grants(at: at(3), mostUnderWay: 9) == [.begin(vehicle: 2, adapter: 1)])
+        dispatch.ended(2, at: at(9))
+        #expect(dispatch.idleEars() == [1])
+        dispatch.ended(1, at: at(9))
+        #expect(dispatch.idleEars() == [], "nobody waits")
+    }
 }

@@ -401,14 +401,21 @@ extension Dispatch {
         if duration >= .seconds(1) { adapters[adapter].hasListened = true }
     }
 
-    /// Adapters that may begin to listen: none has a holder, and a vehicle was not heard yet, or
-    /// the adapter has not scanned yet.
+    /// Adapters that may begin to listen: none has a holder, and there is something to hear, or the
+    /// adapter has not scanned yet.
     package func idleEars() -> [Int] {
-        guard unheard > 0 || queued > 0 else { return [] }
+        guard queued > 0 else { return [] }
         return adapters.indices.filter {
-            (unheard > 0 || !adapters[$0].hasListened) && adapters[$0].isUsable
-                && adapters[$0].holders == 0 && !adapters[$0].isListening
+            adapters[$0].isUsable && adapters[$0].holders == 0 && !adapters[$0].isListening
+                && (!adapters[$0].hasListened || hasToHear($0))
         }
+    }
+
+    /// Whether a vehicle was not heard yet, or this adapter has heard none of those that wait.
+    ///
+    /// In the second case other adapters have heard all of them, but may be busy for a long time.
+    package func hasToHear(_ adapter: Int) -> Bool {
+        unheard > 0 || queued > 0 && !isReady(readyAnywhere) && !isReady(ready[adapter])
     }
 
     /// Whether there is work for an adapter that listens.
