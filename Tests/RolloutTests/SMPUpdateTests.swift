@@ -96,6 +96,7 @@ import Testing
         "results everywhere", "closed lengths", "no reassembly", "whole words only", "one buffer",
         "no digest check", "erases first", "refuses parts", "no hashes listed",
         "no offsets told", "notifications of 3 bytes", "nothing told, version 1 only",
+        "writes with response only",
     ])
     func `devices of many makes are updated`(make: String) throws {
         var bench = try SMPBench()
@@ -116,6 +117,7 @@ import Testing
             bench.plan.rules.refusesParts = true
         case "no hashes listed": bench.plan.rules.listsHashes = false
         case "no offsets told": bench.plan.rules.tellsOffsets = false
+        case "writes with response only": bench.plan.rules.wantsRequests = true
         case "notifications of 3 bytes": bench.plan.rules.notificationLimit = 3
         case "nothing told, version 1 only":
             bench.plan.rules.tellsParameters = false

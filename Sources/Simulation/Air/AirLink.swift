@@ -254,7 +254,7 @@ package final class AirLink {
         switch packet {
         case .commands(let bytes, let length, let characteristic):
             // A command has no answer that could refuse it.
-            guard isSecure else { return }
+            guard isSecure, takesCommands(characteristic) else { return }
             device.streamed(bytes.prefix(length), to: device.meant(characteristic))
         case .request(let request, let pending):
             let result = answer(request)
@@ -263,6 +263,11 @@ package final class AirLink {
         case .confirmation(let confirmed):
             confirmed()
         }
+    }
+
+    /// Whether the characteristic takes writes without response: a device drops all others.
+    private func takesCommands(_ characteristic: Characteristic) -> Bool {
+        found[characteristic]?.contains(.writeWithoutResponse) ?? false
     }
 
     private func respond(

@@ -117,7 +117,9 @@ package final class SMPModule: AirDevice {
 
     package var characteristics: [Characteristic: CharacteristicFlags] {
         var all: [Characteristic: CharacteristicFlags] = [
-            SMPNumbers.characteristic: [.writeWithoutResponse, .notify]
+            SMPNumbers.characteristic: [
+                plan.rules.wantsRequests ? .write : .writeWithoutResponse, .notify,
+            ]
         ]
         for characteristic in contents.keys { all[characteristic] = [.read, .write] }
         return all

@@ -178,6 +178,7 @@ struct SMPModuleReader {
             reader.byteCount("buffer-size", in: 64...65_535, .optional)?.bytes
             ?? rules.bufferSize
         rules.bufferCount = reader.integer("buffers", in: 1...64, default: rules.bufferCount)
+        rules.wantsRequests = reader.boolean("wants-requests", default: false)
         rules.reassembles = reader.boolean("reassembles", default: true)
         rules.isVersion1 = reader.integer("protocol", in: 1...2, default: 2) == 1
         rules.refusesDowngrade = reader.boolean("refuses-downgrade", default: false)

@@ -6,6 +6,8 @@ package import Radio
 package final class SMPClient {
     /// The longest single wait for a message: `isStopped` is called between two waits.
     private static let patience = Duration.seconds(1)
+    /// How long the link layer of a device may take to confirm a write.
+    private static let writeLimit = Duration.seconds(10)
 
     private let link: any Link
     private let time: any Timekeeper
@@ -201,10 +203,19 @@ package final class SMPClient {
 
     private func send(_ bytes: [UInt8]) async throws(RadioError) {
         let length = link.maximumLength
+        // A device without write commands would drop them unanswered.
+        let flags = link.flags(of: SMPNumbers.characteristic) ?? []
+        let asksEach = !flags.contains(.writeWithoutResponse) && flags.contains(.write)
         var start = 0
         while start < bytes.count {
             let end = min(start + length, bytes.count)
-            try await link.send(Array(bytes[start..<end]), to: SMPNumbers.characteristic)
+            let piece = Array(bytes[start..<end])
+            if asksEach {
+                let limit = time.now.advanced(by: Self.writeLimit)
+                try await link.write(piece, to: SMPNumbers.characteristic, before: limit)
+            } else {
+                try await link.send(piece, to: SMPNumbers.characteristic)
+            }
             start = end
         }
     }

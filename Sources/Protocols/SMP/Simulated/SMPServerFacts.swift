@@ -94,6 +94,8 @@ package struct SMPServerRules: Sendable, Equatable {
     package var tellsBootloader = true
     package var tellsSlots = true
     package var hasEcho = true
+    /// Its characteristic takes writes with response only.
+    package var wantsRequests = false
     /// It answers partial messages with an error, and does not reassemble messages.
     package var refusesParts = false
     package var listsHashes = true
