@@ -2,7 +2,6 @@
 ///
 /// The cause may be a deaf adapter or an empty yard: each step is taken once, and again only after
 /// something was heard.
-/// something was heard.
 package struct WatchdogLadder: Equatable {
     package enum Step: Equatable { case restartScan, cyclePower, report }
 

@@ -4,13 +4,13 @@ package import Sessions
 import Synchronization
 
 /// Carries out an update: performs the actions of the session over the link of an environment.
-package final class UpdateEngine<Desk: UpdateEnvironment> {
-    private let environment: Desk
+package final class UpdateEngine<Environment: UpdateEnvironment> {
+    private let environment: Environment
     private let order: UpdateOrder
     private var session: UpdateSession
     private var sighting: ModuleSighting?
 
-    package init(_ order: UpdateOrder, _ session: UpdateSession, at environment: Desk) {
+    package init(_ order: UpdateOrder, _ session: UpdateSession, at environment: Environment) {
         self.order = order
         self.session = session
         self.environment = environment
@@ -22,7 +22,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
     /// search.
     package func ending(
         from sighting: ModuleSighting? = nil
-    ) async throws(Desk.Halt) -> UpdateEnding {
+    ) async throws(Environment.Halt) -> UpdateEnding {
         self.sighting = sighting
         var action: UpdateSession.Action
         if let sighting {
@@ -47,7 +47,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
 
     private func perform(
         _ action: UpdateSession.Action
-    ) async throws(Desk.Halt) -> UpdateSession.Action {
+    ) async throws(Environment.Halt) -> UpdateSession.Action {
         switch action {
         case .seek(let moment):
             return try await seek(from: moment)
@@ -76,7 +76,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
 
     /// Searches for the module repeatedly, each time briefly, so that the adapter can work for
     /// other modules while this one restarts.
-    private func seek(from moment: Moment) async throws(Desk.Halt) -> UpdateSession.Action {
+    private func seek(from moment: Moment) async throws(Environment.Halt) -> UpdateSession.Action {
         let deadline = session.nextDeadline ?? time.now
         var pause = ReturnPause()
         if moment > time.now || session.isRestarting {
@@ -96,7 +96,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
         }
     }
 
-    private func connect() async throws(Desk.Halt) -> UpdateSession.Action {
+    private func connect() async throws(Environment.Halt) -> UpdateSession.Action {
         guard let sighting else { return session.missed(at: time.now) }
         do throws(RadioError) {
             try await environment.connect(to: sighting)
@@ -160,7 +160,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
     }
 
     /// Faults of the host are not those of the module; the session evaluates all others.
-    private func weigh(_ error: ModuleError) throws(Desk.Halt) -> UpdateSession.Action {
+    private func weigh(_ error: ModuleError) throws(Environment.Halt) -> UpdateSession.Action {
         if case .radio(let radio) = error, radio.isHostFault {
             throw environment.halt(after: radio)
         }
@@ -173,10 +173,10 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
     private func transfer(
         _ part: Int,
         pace: Int
-    ) async throws(Desk.Halt) -> UpdateSession.Action {
+    ) async throws(Environment.Halt) -> UpdateSession.Action {
         guard let receiver = environment.link.receiver else { return try weigh(.radio(.linkLost)) }
         let (time, isStopped) = (time, environment.isStopped)
-        var fault: Desk.Halt?
+        var fault: Environment.Halt?
         let overdue = Overdue(session.nextDeadline)
         let sentBefore = receiver.bytesSent
         environment.begins(part)
@@ -196,7 +196,7 @@ package final class UpdateEngine<Desk: UpdateEnvironment> {
                         at: time.now
                     )
                     overdue.moment = session.nextDeadline
-                    do throws(Desk.Halt) {
+                    do throws(Environment.Halt) {
                         try await environment.progressed(heard, session)
                     } catch { fault = error }
                 }

@@ -53,7 +53,6 @@ package struct Observation: Equatable, Sendable {
 /// connected time since the last sign of work. A link that ends counts as a restart, so the quiet
 /// time starts again with the next link. It also starts again when the boot counter or the version
 /// changes.
-/// begins again with the next link; so it does when the boot counter or the version changes.
 package struct SettleMachine: Equatable, Sendable {
     package enum State: Equatable, Sendable {
         /// No link. Next: `watching`, `ended`.
