@@ -15,11 +15,18 @@ struct DoctorCommand {
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
         var findings: [Finding] = []
+        let settings = BlueZConfiguration.read("/etc/bluetooth/main.conf")
         let site = try HostBluetooth.open(bus: bus, state: nil, context)
         do throws(RadioError) {
             let adapters = try await site.radio.survey()
             findings.append(Finding(.good, "service", "the Bluetooth service answers"))
             findings += BluetoothHealth.findings(on: adapters, blocked: RadioSwitch.all())
+            findings += adapters.compactMap { adapter in
+                settings.linkFinding(
+                    on: adapter.name,
+                    inForce: BlueZConfiguration.silenceInForce(on: adapter.name)
+                )
+            }
         } catch {
             findings.append(BluetoothHealth.finding(on: error))
         }
@@ -29,7 +36,6 @@ struct DoctorCommand {
             within: .seconds(3)
         )
         findings += tool.findings
-        let settings = BlueZConfiguration.read("/etc/bluetooth/main.conf")
         findings += settings.findings(of: tool.version)
         let code = BluetoothHealth.exitCode(findings)
         let text = Finding.text(findings, quietly: common.isQuiet)

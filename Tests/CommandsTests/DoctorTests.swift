@@ -133,6 +133,29 @@ import Testing
         #expect(BluetoothHealth.exitCode(findings) == (isHarmful ? .configuration : .done))
     }
 
+    @Test(
+        arguments: [
+            ("", nil, "420 ms"), ("[LE]\nConnectionSupervisionTimeout=100\n", nil, "1000 ms"),
+            ("[LE]\nConnectionSupervisionTimeout=9000\n", nil, "420 ms"),
+            ("[GATT]\nConnectionSupervisionTimeout=1000\n", nil, "420 ms"),
+            ("[LE]\nConnectionSupervisionTimeout=1000\n", 42, "420 ms"),
+            ("[LE]\nConnectionSupervisionTimeout=1000\n", nil, nil), ("", 600, nil),
+        ]
+    ) func `links that do not survive an erase are named`(
+        text: String,
+        inForce: Int?,
+        silence: String?
+    ) {
+        let finding = BlueZConfiguration(text).linkFinding(on: "hci0", inForce: inForce)
+        #expect((finding == nil) == (silence == nil))
+        guard let finding, let silence else { return }
+        #expect(finding.grade == .warning && finding.subject == "hci0")
+        #expect(finding.sentence.contains(silence))
+        let remedy =
+            inForce == nil ? "ConnectionSupervisionTimeout = 1000 under [LE]" : "restart bluetooth"
+        #expect(finding.hint?.contains(remedy) == true)
+    }
+
     @Test func `a tool that hangs is ended, and its version not judged`() {
         let clock = ContinuousClock()
         let began = clock.now

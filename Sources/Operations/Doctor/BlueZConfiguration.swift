@@ -73,4 +73,44 @@ package struct BlueZConfiguration {
         }
         return findings
     }
+
+    /// How long a link may be silent before the host gives it up, in units of 10 ms.
+    private enum Silence {
+        /// Linux's own value, when BlueZ sets none.
+        static let usual = 42
+        /// Flash of common chips is erased in less.
+        static let enough = 400
+        static let advised = 1_000
+        /// BlueZ reads no other value.
+        static let allowed = 10...3_200
+    }
+
+    /// Whether links survive a module that is silent while it erases its flash.
+    ///
+    /// `inForce` is the value that an adapter's kernel uses, when it can be read.
+    package func linkFinding(on adapter: String, inForce: Int?) -> Finding? {
+        let set = values["LE.ConnectionSupervisionTimeout"].flatMap { Int($0) }
+            .flatMap { Silence.allowed.contains($0) ? $0 : nil }
+        let units = inForce ?? set ?? Silence.usual
+        guard units < Silence.enough else { return nil }
+        let isSetAndUnused = inForce != nil && (set ?? 0) >= Silence.enough
+        return Finding(
+            .warning,
+            adapter,
+            "links end after \(units * 10) ms of silence, and many modules are silent for seconds while "
+                + "they erase their flash: their updates lose the link each time",
+            isSetAndUnused
+                ? "main.conf has a longer time, but the kernel does not use it: "
+                    + "systemctl restart bluetooth, then look again"
+                : "set ConnectionSupervisionTimeout = \(Silence.advised) under [LE] in "
+                    + "/etc/bluetooth/main.conf (\(Silence.advised / 100) s), "
+                    + "then: systemctl restart bluetooth"
+        )
+    }
+
+    /// The value that the kernel uses for new links of an adapter; nil where it shows none.
+    package static func silenceInForce(on adapter: String) -> Int? {
+        SmallFile.text("/sys/kernel/debug/bluetooth/\(adapter)/supervision_timeout")
+            .flatMap { Int(trimmed($0[...])) }
+    }
 }
