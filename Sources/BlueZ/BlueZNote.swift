@@ -24,7 +24,7 @@ package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
         case .heldByAnother(let adapter, let address):
             "\(address) is connected to \(adapter) by another program"
         case .leftBehind(let adapter, let address):
-            "\(address) was still connected to \(adapter) from an earlier run: disconnected"
+            "\(address) was still connected to \(adapter) by an earlier link of this program: disconnected"
         case .forgottenAsUnresolved(let address):
             "the services of \(address) were not found three times: it was forgotten"
         case .bondRenewed(let adapter, let address):

@@ -134,6 +134,21 @@ import Testing
         #expect(cap.limit == 4)
     }
 
+    @Test
+    func `a limit that bad modules were taken for is dropped when one fails with room to spare`() {
+        var cap = LinkCap(7)
+        for module in ["a", "b", "c"] { _ = cap.failed(module, beside: 6, at: Self.begin) }
+        #expect(cap.limit == 6)
+        _ = cap.failed("d", beside: 5, at: Self.begin)
+        #expect(cap.limit == 6, "one that had no part in it proves nothing")
+        _ = cap.failed("b", beside: 5, at: Self.begin)
+        #expect(cap.limit == 7)
+        #expect(cap.hasRoom(beside: 6, at: Self.begin))
+        _ = cap.refused(beside: 4, at: Self.begin)
+        _ = cap.failed("b", beside: 3, at: Self.begin)
+        #expect(cap.limit == 4, "the adapter's own word stays")
+    }
+
     @Test func `a learned cap rises again step by step, never beyond what is allowed`() {
         var cap = LinkCap(5)
         _ = cap.refused(beside: 3, at: Self.begin)
