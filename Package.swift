@@ -286,8 +286,7 @@ let package = Package(
                 "Signers", "Simulation", "SourceTree", "Trust", "UnlockVehicle", "UpdateModule",
                 "UseLock",
                 "VehicleModules", "Web", "Wire", "Workbench", "yardmaster",
-            ],
-            resources: [.copy("Fixtures")]
+            ]
         ),
         tests("WireTests", ["Domain", "Wire"]),
         tests(

@@ -54,23 +54,6 @@ import Workbench
         }
     }
 
-    @Test func `a journal of an earlier version is read as it will be, and left as it is`() throws {
-        let scratch = try Scratch()
-        try #require(try run("sqlite3", scratch.journal, versionFour) == 0)
-        let before = try contents(scratch.journal)
-        let (rollout, debts, said) = try JournalReader(directory: scratch.path).read {
-            view throws(JournalError) in
-            (
-                try view.rollout("steered"), try view.debts(),
-                try view.sayings(of: nil, sinceRun: 0, limit: 10)
-            )
-        }
-        #expect(rollout?.hold?.kind == .paused)
-        #expect(debts.map(\.vehicle.text) == ["v2"] && said.isEmpty)
-        #expect(try contents(scratch.journal) == before)
-        #expect(scratch.files == ["journal.sqlite"])
-    }
-
     private func reply(_ author: String, _ key: String) throws -> Reply {
         Reply(author: author, key: key, body: try #require(plan))
     }

@@ -35,6 +35,6 @@ extension Saying {
 }
 
 extension Inhibit {
-    /// Who has set it, as the end of a line; earlier versions did not record this.
-    var by: String { author.isEmpty ? "" : ", by \(author.visible)" }
+    /// Who has set it, as the end of a line.
+    var by: String { ", by \(author.visible)" }
 }
