@@ -54,8 +54,7 @@ extension Command {
     private static let list = Flag(
         "list",
         value: Flag.Value("FLEET.csv", .file),
-        help: "The fleet list that gets the vehicle's row: the CSV file that manifests name.",
-        former: "fleet"
+        help: "The fleet list that gets the vehicle's row: the CSV file that manifests name."
     )
 
     private static let batch = Flag(

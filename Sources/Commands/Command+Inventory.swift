@@ -42,8 +42,7 @@ extension Command {
         "manifest",
         value: Flag.Value("FILE", .file),
         help: "The manifest whose vehicles are read, and that they are compared with.",
-        fallback: "all modules in range",
-        former: "fleet"
+        fallback: "all modules in range"
     )
 
     private static let kept = Flag(

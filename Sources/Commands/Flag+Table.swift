@@ -92,8 +92,7 @@ extension Flag {
         "manifest",
         value: Value("FILE", .file),
         help: "A manifest whose vehicles may be named before anything has run on them.",
-        isRepeatable: true,
-        former: "fleet"
+        isRepeatable: true
     )
 
     static let quiet = Flag(
@@ -179,8 +178,7 @@ extension Flag {
     static let manifest = Flag(
         "manifest",
         value: Value("FILE", .file),
-        help: "The manifest that lists the vehicle, with its secret.",
-        former: "fleet"
+        help: "The manifest that lists the vehicle, with its secret."
     )
 
     static let property = Flag(

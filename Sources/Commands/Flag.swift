@@ -11,8 +11,6 @@ package struct Flag: Sendable, Equatable {
     package let isRepeatable: Bool
     /// The long name of another flag that this one requires.
     package let needs: String?
-    /// The long name that it had before; still accepted with a value that is not a fleet's address.
-    let former: String?
 
     package init(
         _ long: String,
@@ -21,8 +19,7 @@ package struct Flag: Sendable, Equatable {
         help: String,
         fallback: String? = nil,
         isRepeatable: Bool = false,
-        needs: String? = nil,
-        former: String? = nil
+        needs: String? = nil
     ) {
         self.long = long
         self.short = short
@@ -31,7 +28,6 @@ package struct Flag: Sendable, Equatable {
         self.fallback = fallback
         self.isRepeatable = isRepeatable
         self.needs = needs
-        self.former = former
     }
 
     /// The value of a flag.

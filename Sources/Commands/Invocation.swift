@@ -5,19 +5,11 @@ package struct Invocation: Sendable, Equatable {
     /// The values by long flag name, in the given order; a flag without a value has an empty text
     /// for each use.
     private let given: [String: [String]]
-    /// Warnings about flags that were given by their former names.
-    package let remarks: [String]
 
-    init(
-        command: CommandName,
-        arguments: [String],
-        given: [String: [String]],
-        remarks: [String] = []
-    ) {
+    init(command: CommandName, arguments: [String], given: [String: [String]]) {
         self.command = command
         self.arguments = arguments
         self.given = given
-        self.remarks = remarks
     }
 
     package func has(_ flag: String) -> Bool { given[flag] != nil }

@@ -39,7 +39,6 @@ private struct CommandLineReader {
     let command: Command
     var arguments: [String] = []
     var given: [String: [String]] = [:]
-    var remarks: [String] = []
     var fault: UsageError?
 
     init(command: Command) { self.command = command }
@@ -61,22 +60,13 @@ private struct CommandLineReader {
         if let fault { throw fault }
         try checkArguments()
         try checkTogether()
-        return .run(
-            Invocation(
-                command: command.id,
-                arguments: arguments,
-                given: given,
-                remarks: remarks
-            )
-        )
+        return .run(Invocation(command: command.id, arguments: arguments, given: given))
     }
 
     private mutating func take(flag word: String, _ rest: inout ArraySlice<String>) {
         let equals = word.firstIndex(of: "=")
         let name = String(word[..<(equals ?? word.endIndex)])
-        let renamed = command.flags.first { $0.former.map { "--" + $0 == name } ?? false }
-        let own = command.flags.first { $0.answers(to: name) }
-        guard var flag = own ?? renamed else {
+        guard let flag = command.flags.first(where: { $0.answers(to: name) }) else {
             let names = command.flags.map { "--" + $0.long }
             let nearest = Spelling.nearest(to: name, among: names)
             return note(.unknownFlag(name, nearest: nearest, command: command.id))
@@ -90,15 +80,7 @@ private struct CommandLineReader {
             guard let text else {
                 return note(.missingValue(flag: name, value: value.name, command: command.id))
             }
-            if let renamed {
-                if !Self.isAddress(text) {
-                    flag = renamed
-                    remark(on: name, renamed)
-                } else if own == nil {
-                    return note(.unknownFlag(name, nearest: nil, command: command.id))
-                }
-            }
-            if let expected = (flag.value ?? value).kind.complaint(about: text) {
+            if let expected = value.kind.complaint(about: text) {
                 note(.badValue(flag: name, text: text, expected: expected, command: command.id))
             }
         } else if text != nil {
@@ -111,19 +93,6 @@ private struct CommandLineReader {
     }
 
     private mutating func note(_ error: UsageError) { fault = fault ?? error }
-
-    /// Whether it is the address of a fleet on PostgreSQL and not the name of a file.
-    private static func isAddress(_ text: String) -> Bool {
-        text.hasPrefix("postgresql://") || text.hasPrefix("postgres://")
-    }
-
-    private mutating func remark(on name: String, _ flag: Flag) {
-        let value = flag.value?.name ?? ""
-        let remark =
-            "'\(name) \(value)' is called '--\(flag.long) \(value)' now, and means the same; "
-            + "'\(name)' is the address of a fleet"
-        if !remarks.contains(remark) { remarks.append(remark) }
-    }
 
     private func checkArguments() throws(UsageError) {
         var left = arguments[...]

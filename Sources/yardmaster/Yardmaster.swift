@@ -102,11 +102,6 @@ enum Yardmaster {
             context.console.result(Help.text(for: command))
             return .done
         case .run(let invocation):
-            if !invocation.has("quiet") {
-                for remark in invocation.remarks {
-                    context.console.note("yardmaster: warning: \(remark)\n")
-                }
-            }
             return try await dispatch(invocation, context)
         }
     }

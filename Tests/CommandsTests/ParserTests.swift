@@ -114,34 +114,6 @@ import Testing
         #expect(error.commandError.exitCode == .usage)
     }
 
-    @Test(arguments: ["exec", "watch", "inhibit", "inventory", "enrol"])
-    func `a file behind a name that means an address now is taken by its new name`(
-        command: String
-    ) throws {
-        let words = ["exec": ["bus-17", "command lock"], "watch": ["bus-17"]]
-        let flag = command == "enrol" ? "list" : "manifest"
-        let begin = [command] + (words[command] ?? [])
-        let old = try invocation(begin + ["--fleet=yard.yaml"])
-        #expect(old.values(flag) == ["yard.yaml"] && !old.has("fleet"))
-        #expect(old.remarks.count == 1)
-        #expect(old.remarks[0].contains("'--\(flag) "), "\(old.remarks)")
-        let new = try invocation(begin + ["--\(flag)", "yard.yaml"])
-        #expect(new.values(flag) == ["yard.yaml"] && new.remarks.isEmpty)
-        let address = "postgresql://north@db.example/yard"
-        let other = begin + ["--fleet", address]
-        if ["watch", "enrol"].contains(command) {
-            #expect(throws: UsageError.self) { try Parser.parse(other) }
-        } else {
-            let fleet = try invocation(other)
-            #expect(fleet.value("fleet") == address && !fleet.has(flag))
-        }
-        if command != "inhibit" {
-            #expect(throws: UsageError.repeatedFlag("--fleet", command: old.command)) {
-                try Parser.parse(begin + ["--\(flag)=a.yaml", "--fleet=b.yaml"])
-            }
-        }
-    }
-
     @Test(arguments: [
         ("--state", ""), ("--events", ""), ("--limit", ""), ("--seed", "-1"), ("--seed", "1.5"),
         ("--seed", ""), ("--seed", "18446744073709551616"), ("--seed", "0x10"), ("--seed", "+1"),
