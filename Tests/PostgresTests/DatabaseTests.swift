@@ -159,26 +159,6 @@ struct DatabaseTests {
         }
     }
 
-    @Test func `tables of an older version keep what is in them`() async throws {
-        let server = try Cluster.server
-        let database = try server.database()
-        try await Cluster.with(try Cluster.settings(server.address(database))) { fleet in
-            let first = FleetSchema(Array(FleetSchema.current.migrations.prefix(1)))
-            #expect(try await fleet.upgrade(to: first, from: .absent, by: "old"))
-            try server.query(
-                database,
-                "INSERT INTO yardmaster.module (serial, epoch) VALUES ('a', 7)"
-            )
-            #expect(try await fleet.standing() == .older(1))
-            #expect(try await fleet.upgrade(from: .older(1), by: "new"))
-            #expect(try await fleet.standing() == .same)
-            // The older program does not know what other gateways begin, so it must not continue.
-            #expect(try await fleet.standing(of: first) == .newer(FleetSchema.current.version))
-            #expect(try server.query(database, "SELECT epoch FROM yardmaster.module") == "7\n")
-            #expect(try await fleet.history().isSameTable)
-        }
-    }
-
     @Test func `a role may do what it is for and no more`() async throws {
         try await Cluster.withFleet { fleet, server, database in
             #expect(try await fleet.grantRights() == [])

@@ -297,7 +297,7 @@ extension SharedStanding {
         var workers = view.runs.map { run in
             Worker(run, ground.gateways.first { $0.instance == run.instance })
         }
-        // Older programs report no runs, but they are at work too.
+        // A gateway is at work before its run is reported, too.
         let known = Set(view.runs.map(\.instance))
         let names = Set(view.runs.map(\.gateway))
         for gateway in ground.gateways

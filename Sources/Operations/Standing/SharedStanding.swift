@@ -6,7 +6,7 @@ package struct SharedStanding: Sendable {
     /// A gateway's part in the rollout's present beginning.
     package struct Worker: Sendable {
         package let gateway: String
-        /// Nil for an older program, which reports no runs.
+        /// Nil until it is reported.
         package let run: RunName?
         package let state: State
         /// When its run began, by the server's clock.

@@ -144,7 +144,7 @@ package struct FleetDebt: Sendable, Equatable {
     package let vehicle: VehicleID
     package let rollout: String
     package let gateway: String
-    /// The gateway's run; nil when an earlier program began it.
+    /// The gateway's run; nil when it was not reported.
     package let run: Int?
     package let begun: WallTime
     package let facts: FleetAct.Debt

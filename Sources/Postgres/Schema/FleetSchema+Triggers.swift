@@ -1,0 +1,98 @@
+extension FleetSchema {
+    /// The functions of the triggers.
+    static let triggered = """
+        CREATE OR REPLACE FUNCTION yardmaster.keep_epoch() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ BEGIN
+          IF TG_OP = 'DELETE' OR NEW.epoch < OLD.epoch OR NEW.serial <> OLD.serial THEN
+            RAISE EXCEPTION 'the epoch of a module never goes back'
+              USING ERRCODE = 'check_violation';
+          END IF;
+          IF NEW.epoch <> OLD.epoch THEN
+            NEW.since := yardmaster.clock();
+            NEW.doing := NULL; NEW.acknowledged := NULL; NEW.total := NULL;
+          END IF;
+          RETURN NEW;
+        END $yardmaster$;
+
+        -- A standby that took over lacks the last moments: gateways that were at work then are
+        -- awaited. A backup may lack any length of time: all gateways at work in the month
+        -- before it are awaited.
+        CREATE OR REPLACE FUNCTION yardmaster.await_gateways() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ DECLARE latest timestamptz; BEGIN
+          SELECT max(g.heard) INTO latest FROM yardmaster.gateway g;
+          INSERT INTO yardmaster.awaited (instance, gateway)
+          SELECT DISTINCT ON (g.name) g.instance, g.name FROM yardmaster.gateway g
+          WHERE g.retells AND (
+            NEW.generation <> OLD.generation AND g.heard > latest - interval '30 days'
+            OR NEW.timeline <> OLD.timeline AND g.gone IS NULL
+              AND g.heard > latest - interval '1 hour')
+          ORDER BY g.name, g.heard DESC
+          ON CONFLICT (instance) DO NOTHING;
+          RETURN NULL;
+        END $yardmaster$;
+
+        -- A verdict stays while its vehicle is worked on once more, until its outcome is removed, and so
+        -- does its time.
+        CREATE OR REPLACE FUNCTION yardmaster.note_since() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ BEGIN
+          NEW.since := yardmaster.clock();
+          RETURN NEW;
+        END $yardmaster$;
+
+        CREATE OR REPLACE FUNCTION yardmaster.note_run() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ BEGIN
+          IF TG_OP = 'INSERT' OR NEW.gateway <> OLD.gateway THEN
+            NEW.run := (SELECT r.number FROM yardmaster.run r WHERE r.gateway = NEW.gateway
+              ORDER BY r.id DESC LIMIT 1);
+          END IF;
+          RETURN NEW;
+        END $yardmaster$;
+
+        CREATE OR REPLACE FUNCTION yardmaster.note_image() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ BEGIN
+          NEW.acknowledged := 0; NEW.in_bootloader := false;
+          NEW.seen_gateway := NULL; NEW.seen_run := NULL; NEW.seen_epoch := 0;
+          RETURN NEW;
+        END $yardmaster$;
+
+        -- Once work begins, the vehicle is left to no gateway any more; once it has ended, failures are forgotten.
+        CREATE OR REPLACE FUNCTION yardmaster.settle_places() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ BEGIN
+          NEW.favoured := NULL;
+          NEW.favoured_until := NULL;
+          IF NEW.state = 'ended' THEN
+            UPDATE yardmaster.hearing h SET failures = 0
+            WHERE h.rollout = NEW.rollout AND h.vehicle = NEW.vehicle AND h.failures > 0;
+          END IF;
+          RETURN NEW;
+        END $yardmaster$;
+        """
+
+    /// The triggers of the tables, which hold for every program that writes them.
+    static let triggers = """
+        CREATE TRIGGER keep_epoch BEFORE UPDATE OR DELETE ON yardmaster.module
+        FOR EACH ROW EXECUTE FUNCTION yardmaster.keep_epoch();
+
+        CREATE TRIGGER await_gateways AFTER UPDATE ON yardmaster.history
+        FOR EACH ROW EXECUTE FUNCTION yardmaster.await_gateways();
+
+        CREATE TRIGGER note_since BEFORE UPDATE ON yardmaster.execution FOR EACH ROW
+        WHEN (OLD.outcome IS DISTINCT FROM NEW.outcome
+          OR (OLD.state <> NEW.state AND NEW.outcome IS NULL))
+        EXECUTE FUNCTION yardmaster.note_since();
+
+        CREATE TRIGGER note_run BEFORE INSERT OR UPDATE OF gateway ON yardmaster.owed
+        FOR EACH ROW EXECUTE FUNCTION yardmaster.note_run();
+
+        CREATE TRIGGER note_run BEFORE INSERT OR UPDATE OF gateway ON yardmaster.debt
+        FOR EACH ROW EXECUTE FUNCTION yardmaster.note_run();
+
+        CREATE TRIGGER note_image BEFORE UPDATE OF image ON yardmaster.debt FOR EACH ROW
+        WHEN (OLD.image <> NEW.image OR OLD.target <> NEW.target)
+        EXECUTE FUNCTION yardmaster.note_image();
+
+        CREATE TRIGGER settle_places BEFORE UPDATE OF state ON yardmaster.execution
+        FOR EACH ROW WHEN (NEW.state <> 'queued' AND OLD.state IS DISTINCT FROM NEW.state)
+        EXECUTE FUNCTION yardmaster.settle_places();
+        """
+}
