@@ -88,7 +88,7 @@ extension Command {
         arguments: [manifest],
         flags: [
             .state, .limit, .again, .fleetAddress, .profiles, .bus, .simulate, .pace, .seed,
-            .events, .report, .json, .quiet, .noColor,
+            .notify, .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
@@ -298,7 +298,7 @@ extension Command {
         arguments: [manifest],
         flags: [
             .state, .limit, .again, .fleetAddress, .profiles, .bus, .simulate, .pace, .seed,
-            .events, .report, .json, .quiet, .noColor,
+            .notify, .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example(

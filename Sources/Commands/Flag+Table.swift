@@ -109,7 +109,15 @@ extension Flag {
     static let simulate = Flag(
         "simulate",
         value: Value("DEPOT.yaml", .file),
-        help: "Use the simulated depot of this file instead of Bluetooth."
+        help: "Use the simulated depot of this file instead of Bluetooth: a rehearsal, which "
+            + "changes nothing outside its state directory. Without --state that is the one of real "
+            + "runs with '-rehearsal' after its name."
+    )
+
+    static let notify = Flag(
+        "notify",
+        help: "Send the notices of this rehearsal too; each says that it is about a rehearsal.",
+        needs: "simulate"
     )
 
     static let bus = Flag(

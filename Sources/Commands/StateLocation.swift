@@ -4,11 +4,18 @@ package enum StateLocation {
     ///
     /// Nil when none is set. A variable that is not an absolute path is ignored, as the XDG
     /// specification requires; of several directories from the service manager, the first is used.
+    ///
+    /// A rehearsal without a flag has the directory beside it.
     package static func path(
         flag: String?,
+        isRehearsal: Bool = false,
         environment: (String) -> String?
     ) -> String? {
         if let flag { return flag }
+        return own(environment).map { isRehearsal ? $0 + "-rehearsal" : $0 }
+    }
+
+    private static func own(_ environment: (String) -> String?) -> String? {
         func absolute(_ name: String) -> String? {
             environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }

@@ -102,7 +102,11 @@ enum Yardmaster {
             context.console.result(Help.text(for: command))
             return .done
         case .run(let invocation):
-            return try await dispatch(invocation, context)
+            let reaching = try context.reaching(invocation)
+            if !invocation.has("quiet"), let place = reaching.reach.ownPlace(invocation) {
+                context.console.note("yardmaster: a rehearsal; its state is in \(place)\n")
+            }
+            return try await dispatch(invocation, reaching)
         }
     }
 

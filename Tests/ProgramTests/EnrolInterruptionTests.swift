@@ -1,3 +1,4 @@
+import Commands
 import Domain
 import Families
 import Foundation
@@ -146,6 +147,15 @@ private final class EnrolBench: Sendable {
 
     private var radio: SimulatedRadio { SimulatedRadio(adapter: "hci0", air: simulation.air) }
 
+    /// A file that a command for real vehicles replaces.
+    private func file(_ name: String) -> OutsideFile {
+        let context = Context(console: Console(DirectOutlet()))
+        guard case .run(let invocation)? = try? Parser.parse(["version"]),
+            let file = try? context.reaching(invocation).reach.file(folder.path + "/" + name)
+        else { preconditionFailure("a command without --simulate may replace a file") }
+        return file
+    }
+
     func enroller(_ breaker: Breaker) -> Enroller {
         guard let journal = journal.withLock({ $0 }) else {
             preconditionFailure("the air is not up yet")
@@ -153,12 +163,12 @@ private final class EnrolBench: Sendable {
         let files = EnrolmentFiles(
             vehicle,
             serial,
-            fleet: folder.path + "/fleet.csv",
+            fleet: file("fleet.csv"),
             cells: [
                 ("id", vehicle.text), ("serial", serial.text), ("family", family.rawValue),
             ]
                 + (hasSecret ? [("secret", "file:keys/bike-1.key")] : []),
-            secrets: hasSecret ? SecretFiles(path: secretPath, maker: maker) : nil,
+            secrets: hasSecret ? SecretFiles(file("keys/bike-1.key"), maker: maker) : nil,
             family: family,
             journal: journal,
             time: simulation.time,

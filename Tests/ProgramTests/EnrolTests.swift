@@ -54,11 +54,11 @@ import Testing
     }
 
     private func text(_ name: String) throws -> String {
-        try String(contentsOfFile: program.folder.path + "/" + name, encoding: .utf8)
+        try String(contentsOfFile: program.rehearsed(name), encoding: .utf8)
     }
 
     private func mode(_ name: String) throws -> Int? {
-        try FileManager.default.attributesOfItem(atPath: program.folder.path + "/" + name)[
+        try FileManager.default.attributesOfItem(atPath: program.rehearsed(name))[
             .posixPermissions
         ] as? Int
     }
@@ -74,15 +74,20 @@ import Testing
         #expect(
             try text("fleet.csv").contains("bike-1,00a0000000000001,comodule,,credential:bike-1")
         )
-        let first = try text("credentials/bike-1")
+        func credential(_ ending: String = "") throws -> String {
+            let path = program.state + "/rehearsed/credentials/bike-1" + ending
+            let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
+            #expect(mode as? Int == 0o600)
+            return try String(contentsOfFile: path, encoding: .utf8)
+        }
+        let first = try credential()
         #expect(first.count == 41 && first != Self.maker + "\n")
-        #expect(try mode("credentials/bike-1") == 0o600)
         // The list alone does not state the folder of the credential.
         let lost = try enrol(["--rotate", "bike-1"])
         #expect(lost.status == 78 && lost.errors.contains("--credentials DIR"), "\(lost.errors)")
         #expect(try enrol(["--rotate"] + more).status == 0)
-        #expect(try text("credentials/bike-1.before") == first)
-        #expect(try text("credentials/bike-1") != first)
+        #expect(try credential(".before") == first)
+        #expect(try credential() != first)
         // A run that the service manager starts uses the credential to open the module.
         try program.write(
             "all.yaml",
@@ -114,6 +119,16 @@ import Testing
             mode: 0o755
         )
         let more = Self.one + ["--hand-to", taker, "bike-1"]
+        let served = try ServedDepot("depot.yaml", of: program)
+        defer { withExtendedLifetime(served) {} }
+        func enrol(_ more: [String]) throws -> Program.Result {
+            try program.run(
+                [
+                    "enrol", "--list", "fleet.csv", "--state", program.state, "--bus",
+                    served.address,
+                ] + more
+            )
+        }
         let failed = try enrol(more)
         #expect(failed.status == 10)
         #expect(
@@ -148,7 +163,7 @@ import Testing
         #expect(
             list.last == "bike-30,00a000000000001e,comodule,tallinn-1,file:keys/bike-30.key"
         )
-        #expect(try mode("fleet.csv") == 0o640 && mode("keys/bike-30.key") == 0o600)
+        #expect(try mode("keys/bike-30.key") == 0o600)
         let keys = try (1...30).map { try text("keys/bike-\($0 < 10 ? "0" : "")\($0).key") }
         #expect(Set(keys).count == 30 && !keys.contains(Self.maker + "\n"))
         #expect(keys.allSatisfy { $0.count == 41 })
@@ -308,13 +323,14 @@ import Testing
         let nobody: uid_t = 65_534
         #expect(chown(program.folder.path, nobody, nobody) == 0)
         #expect(chown(program.folder.path + "/fleet.csv", nobody, nobody) == 0)
-        let result = try enrol(
-            "--serial",
-            "00a0000000000001",
-            "--old-secret",
-            "file:maker.key",
-            "bike-1"
+        let served = try ServedDepot("depot.yaml", of: program)
+        let result = try program.run(
+            [
+                "enrol", "--list", "fleet.csv", "--state", program.state, "--bus", served.address,
+                "bike-1",
+            ] + Self.one
         )
+        withExtendedLifetime(served) {}
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         for name in ["fleet.csv", "keys", "keys/bike-1.key"] {
             var status = stat()

@@ -580,7 +580,7 @@ extension FleetRunTests {
             "state/notify.yaml",
             "targets: {pager: {program: [/bin/sh, -c, \"cat >> \(pager)\"]}}\n"
         )
-        _ = try north.run()
+        _ = try north.run("--notify")
         // Without the address, a command in the notice would go to the journal only.
         let notice = try JSONValue(json: String(contentsOfFile: pager, encoding: .utf8))
         let commands = (notice["vehicles"]?.array ?? [])

@@ -8,6 +8,11 @@ import Testing
 import Wire
 import Workbench
 
+extension Program {
+    /// The rehearsal whose notices are asked for.
+    fileprivate var notified: [String] { steeredRun + ["--notify"] }
+}
+
 /// Notifications of the end of a run: each target gets one or is reported as not notified, and no
 /// run is delayed.
 @Suite struct NotifyTests {
@@ -115,7 +120,7 @@ import Workbench
             .write(toFile: path, atomically: true, encoding: .utf8)
         try program.write("state/hook.key", "a-key-for-hooks\n")
         try program.write("state/ntfy.token", "a-token-for-ntfy\n")
-        let run = try program.run(program.steeredRun)
+        let run = try program.run(program.notified)
         #expect(run.status == 10)
         #expect(!run.errors.contains("was not notified"), "\(run.errors)")
 
@@ -123,6 +128,7 @@ import Workbench
         #expect(post.to("/hook").count == 1)
         let json = try JSONValue(json: hook.body)
         #expect(json["type"] == "failed" && json["rollout"] == "steered" && json["exit"] == 10)
+        #expect(json["rehearsal"] == true)
         #expect(json["vehicles"]?.array?.first?["vehicle"] == "v1")
         #expect(json["vehicles"]?.array?.first?["work"] == "mechanic")
         func header(_ name: String) -> String {
@@ -140,15 +146,24 @@ import Workbench
         )
         let phone = try #require(post.to("/topic").first)
         #expect(phone.head.contains("Authorization: Bearer a-token-for-ntfy\r\n"))
-        #expect(phone.head.contains("Title: yardmaster: steered has failed: 1 succeeded, 1 "))
+        #expect(
+            phone.head.contains(
+                "Title: yardmaster (rehearsal): steered has failed: 1 succeeded, 1 "
+            )
+        )
+        #expect(phone.head.contains("Priority: 3\r\nTags: rehearsal\r\n"), "\(phone.head)")
+        #expect(phone.body.hasPrefix("a rehearsal: no vehicle was touched\n"), "\(phone.body)")
         #expect(phone.body.contains("\nv1: ") && phone.body.contains("next: yardmaster status"))
         let alert = try JSONValue(json: try #require(post.to("/api/v2/alerts").first).body)
-        #expect(alert.array?.first?["labels"]?["alertname"] == "Yardmaster_failed")
-        #expect(post.to("/ping/fail").count == 1)
+        #expect(alert.array?.first?["labels"]?["alertname"] == "Yardmaster_rehearsal_failed")
+        #expect(alert.array?.first?["labels"]?["severity"] == "info")
+        #expect(post.to("/ping/log").count == 1 && post.to("/ping/fail").isEmpty)
         #expect(post.to("/glad").isEmpty)
         let mail = try String(contentsOfFile: program.folder.path + "/mail", encoding: .utf8)
         #expect(mail.hasPrefix("-t -i\nTo: crew@example.com\n"))
-        #expect(mail.contains("\nSubject: yardmaster: steered has failed: 1 succeeded, 1 "))
+        #expect(
+            mail.contains("\nSubject: yardmaster (rehearsal): steered has failed: 1 succeeded, 1 ")
+        )
         let pager = try String(contentsOfFile: program.folder.path + "/pager", encoding: .utf8)
         #expect(try JSONValue(json: pager)["type"] == "failed")
 
@@ -192,7 +207,7 @@ import Workbench
               pager: {program: [/bin/false]}
             """
         )
-        let run = try program.run(program.steeredRun)
+        let run = try program.run(program.notified)
         #expect(run.status == 10)
         #expect(run.lastLine.hasSuffix("exit=10"))
         for target in ["crew", "down", "redirecting", "flooding", "refusing", "failing", "pager"] {
@@ -243,7 +258,7 @@ import Workbench
               quick: {webhook: "\(quick.url("/quick"))"}
             """
         )
-        let run = try program.run(program.steeredRun)
+        let run = try program.run(program.notified)
         #expect(run.status == 10)
         #expect(
             run.errors.contains("yardmaster: warning: slow was not notified: "),
@@ -281,7 +296,7 @@ import Workbench
             in: Program.steered(3, rollout: "{waves: [1, 1, rest], between-waves: {ask: true}}")
         )
         func run(_ status: Int32) throws {
-            let run = try program.run(program.steeredRun)
+            let run = try program.run(program.notified)
             #expect(run.status == status, "\(run.errors)")
         }
         func resume() throws {
@@ -289,7 +304,7 @@ import Workbench
         }
         for _ in 0..<3 { try run(12) }
         #expect(post.to("/hook").count == 1, "nothing has happened since")
-        #expect(post.to("/ping/fail").count == 3)
+        #expect(post.to("/ping/log").count == 3)
         // One more vehicle is done, and this pause is another one.
         try resume()
         for _ in 0..<2 { try run(12) }
@@ -298,9 +313,47 @@ import Workbench
         #expect(types == ["paused", "paused"])
         try resume()
         try run(0)
-        #expect(post.to("/hook").count == 2 && post.to("/ping").count == 1)
+        #expect(post.to("/hook").count == 2 && post.to("/ping/log").count == 6)
         let end = try JSONValue(json: try #require(post.to("/glad").first).body)
         #expect(end["exit"] == 0 && end["next"] == "", "nothing is left to do")
+    }
+
+    @Test func `a notice of real vehicles has the urgency that it deserves`() throws {
+        let target = try #require(
+            NotifyReader.read(
+                Array("targets: {dog: {healthcheck: \"https://x.example/p\"}}".utf8),
+                path: "notify.yaml"
+            ).0?.targets.first
+        )
+        for (kind, path) in [(NotifyKind.failed, "/fail"), (.ended, ""), (.needsPerson, "")] {
+            for isRehearsal in [false, true] {
+                let notice = NotifyNotice(
+                    kind: kind,
+                    host: "north",
+                    rollout: "steered",
+                    reason: "2 failed",
+                    time: WallTime(milliseconds: 0),
+                    localTime: "now",
+                    isRehearsal: isRehearsal
+                )
+                #expect(notice.title.contains("rehearsal") == isRehearsal)
+                #expect(notice.text.contains("rehearsal") == isRehearsal)
+                #expect(notice.json["rehearsal"] == (isRehearsal ? true : nil))
+                #expect(NotifyNotice(notice.json) == notice)
+                let message = NotifyMessage(
+                    notice,
+                    to: target,
+                    id: "1",
+                    at: notice.time,
+                    NotifyMessage.Secrets()
+                )
+                guard case .web(let called, _, _) = message else {
+                    Issue.record("no request: \(message)")
+                    continue
+                }
+                #expect(called == (isRehearsal ? "/log" : path), "\(kind)")
+            }
+        }
     }
 
     @Test func `a test goes the same way, and says what did not arrive`() throws {
@@ -341,7 +394,7 @@ import Workbench
         #expect(post.to("/a").count == 1)
         let json = try JSONValue(json: post.to("/a")[0].body)
         #expect(json["reason"] == "yardmaster@x.service has failed: exit 69")
-        #expect(try program.run(program.steeredRun).status == 10)
+        #expect(try program.run(program.notified).status == 10)
         #expect(post.to("/a").count == 2)
         // A rehearsal has the time of its own world, in which this is long ago.
         let again = try program.run(
@@ -358,9 +411,13 @@ import Workbench
         let program = try program(
             "silent-after: 1h\ntargets: {a: {webhook: \"\(server.url("/a"))\", when: [silent]}}"
         )
-        #expect(try program.run(program.steeredRun).status == 10)
+        #expect(try program.run(program.notified).status == 10)
         #expect(post.letters.isEmpty)
-        // The night of a rehearsal is long ago.
+        // The night of a rehearsal is long ago, and nobody waits for another one.
+        #expect(try program.run(["notify", "send", "--state", program.state]).status == 0)
+        #expect(post.letters.isEmpty)
+        let journal = program.state + "/journal.sqlite"
+        #expect(try Workbench.run("sqlite3", journal, "UPDATE runs SET seed = NULL") == 0)
         for _ in 0..<2 {
             let send = try program.run(["notify", "send", "--state", program.state])
             #expect(send.status == 0, "\(send.errors)")

@@ -78,6 +78,14 @@ struct Program {
         return path
     }
 
+    /// The file as a rehearsal in the state directory has it: its copy, if there is one.
+    func rehearsed(_ name: String) -> String {
+        let path = folder.path + "/" + name
+        let above = URL(filePath: path).deletingLastPathComponent().resolvingSymlinksInPath().path
+        let copy = state + "/rehearsed/files\(above)/\((name as NSString).lastPathComponent)"
+        return FileManager.default.fileExists(atPath: copy) ? copy : path
+    }
+
     /// Copies the shipped demo into the folder, with a private key.
     func copyDemo() throws {
         let demo = Self.repository.appending(path: "manifests/demo")

@@ -12,7 +12,7 @@ import Workbench
     init() throws { program = try Program() }
 
     private func text(_ name: String) throws -> String {
-        try String(contentsOfFile: program.folder.path + "/" + name, encoding: .utf8)
+        try String(contentsOfFile: program.rehearsed(name), encoding: .utf8)
     }
 
     private func serial(_ number: Int) -> String {
@@ -67,7 +67,7 @@ import Workbench
         #expect(Set(changed).count == 5 && !changed.contains(Self.old + "\n"))
         for number in 1...5 {
             #expect(try text("keys/b\(number).key.before") == Self.old + "\n")
-            let path = program.folder.path + "/keys/b\(number).key"
+            let path = program.rehearsed("keys/b\(number).key")
             #expect(!FileManager.default.fileExists(atPath: path + ".new"))
             let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions]
             #expect(mode as? Int == 0o600)

@@ -13,7 +13,7 @@ package actor EnrolmentFiles: EnrolmentKeeper {
 
     private let vehicle: VehicleID
     private let serial: Serial
-    private let fleet: String
+    private let fleet: OutsideFile
     private let cells: [(column: String, text: String)]
     private let files: SecretFiles?
     private let family: Family
@@ -24,7 +24,7 @@ package actor EnrolmentFiles: EnrolmentKeeper {
     package init(
         _ vehicle: VehicleID,
         _ serial: Serial,
-        fleet: String,
+        fleet: OutsideFile,
         cells: [(column: String, text: String)],
         secrets: SecretFiles?,
         family: Family,
@@ -52,6 +52,8 @@ package actor EnrolmentFiles: EnrolmentKeeper {
 
     package func list(_ isListed: Bool) throws(EnrolFault) {
         let bytes: [UInt8]
+        if let code = fleet.prepare() { throw EnrolFault.file("cannot write", fleet.path, code) }
+        let fleet = fleet.path
         do throws(FileError) { bytes = try TextFile.read(path: fleet, limit: 32 << 20) } catch {
             throw EnrolFault(.files, error.description, hint: "run the command again")
         }
@@ -99,13 +101,13 @@ package actor EnrolmentFiles: EnrolmentKeeper {
     ///
     /// When the program refuses it, the secret stays in its file, and the same command passes it
     /// again.
-    package func hand(to program: String) throws(EnrolFault) {
+    package func hand(to program: String, in world: RealWorld) throws(EnrolFault) {
         guard let secret = try files?.secrets()[.current] else { return }
         let line = secret.withBytes { bytes in
             String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)
                 ?? ""
         }
-        let receiver = FedProgram([program, vehicle.text, serial.text])
+        let receiver = world.program([program, vehicle.text, serial.text])
         let sentence: String
         switch receiver.run(line + "\n", within: Self.patience) {
         case .ended(0): return

@@ -18,8 +18,8 @@ struct EnrolmentCandidate: Sendable {
     let maker: Secret?
     /// The further cells of its row.
     let labels: [Cell]
-    /// The path of its secret and the reference in the list; nil in a family without secrets.
-    let path: String?
+    /// The file of its secret and the reference in the list; nil in a family without secrets.
+    let file: OutsideFile?
     let reference: String?
 
     struct Cell: Sendable {
@@ -37,7 +37,9 @@ struct EnrolmentList: Sendable {
 
     func read(_ path: String) throws(CommandError) -> FleetFile {
         let bytes: [UInt8]
-        do throws(FileError) { bytes = try TextFile.read(path: path, limit: 32 << 20) } catch {
+        do throws(FileError) {
+            bytes = try TextFile.read(path: context.reach.current(path), limit: 32 << 20)
+        } catch {
             throw CommandError(
                 .inputMissing,
                 error.description,
@@ -175,11 +177,11 @@ struct EnrolmentList: Sendable {
                 bond: bond,
                 maker: nil,
                 labels: labels,
-                path: nil,
+                file: nil,
                 reference: nil
             )
         }
-        let (path, reference) = try place(of: id, listed?.secret ?? "")
+        let (file, reference) = try place(of: id, listed?.secret ?? "")
         return EnrolmentCandidate(
             vehicle: id,
             serial: wanted,
@@ -188,7 +190,7 @@ struct EnrolmentList: Sendable {
             bond: bond,
             maker: maker,
             labels: labels,
-            path: path,
+            file: file,
             reference: reference
         )
     }
@@ -198,13 +200,19 @@ struct EnrolmentList: Sendable {
     private func place(
         of id: VehicleID,
         _ listed: String
-    ) throws(CommandError) -> (path: String, reference: String) {
+    ) throws(CommandError) -> (file: OutsideFile?, reference: String) {
         func path(_ text: String) -> String {
             text.hasPrefix("/") ? text : wish.folder + "/" + text
         }
-        if listed.hasPrefix("file:") { return (path(String(listed.dropFirst(5))), listed) }
+        let reach = context.reach
+        func credential(_ name: some StringProtocol, in folder: String) -> OutsideFile? {
+            reach.credential(String(name), at: "\(path(folder))/\(name)")
+        }
+        if listed.hasPrefix("file:") {
+            return (reach.file(path(String(listed.dropFirst(5)))), listed)
+        }
         if listed.hasPrefix("credential:"), let credentials = wish.credentials {
-            return (path(credentials) + "/" + listed.dropFirst(11), listed)
+            return (credential(listed.dropFirst(11), in: credentials), listed)
         }
         guard listed.isEmpty else {
             throw CommandError(
@@ -226,9 +234,9 @@ struct EnrolmentList: Sendable {
         )
         let name = plain.hasPrefix(".") ? "_" + plain : plain
         if let credentials = wish.credentials {
-            return ("\(path(credentials))/\(name)", "credential:\(name)")
+            return (credential(name, in: credentials), "credential:\(name)")
         }
-        return (path("\(wish.keys)/\(name).key"), "file:\(wish.keys)/\(name).key")
+        return (reach.file(path("\(wish.keys)/\(name).key")), "file:\(wish.keys)/\(name).key")
     }
 
     /// Uses a passkey whenever one is given.

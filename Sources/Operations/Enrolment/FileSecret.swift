@@ -8,7 +8,7 @@ package import Rollout
 package struct FileSecret: SecretKeeper {
     private let files: SecretFiles
 
-    package init(path: String) { files = SecretFiles(path: path, maker: nil) }
+    package init(_ file: OutsideFile) { files = SecretFiles(file, maker: nil) }
 
     package func hasOpenChange(_ journal: Journal) async -> Bool {
         let known = try? await SecretFileKeeper(files, journal).secrets()

@@ -8,23 +8,29 @@ import Glibc
 package struct SecretFiles: Sendable {
     private static let limit = 4_096
 
-    private let path: String
+    private let file: OutsideFile
+    private var path: String { file.path }
     private let maker: Secret?
 
     /// `maker` is the secret from the maker, if it is known.
-    package init(path: String, maker: Secret?) {
-        self.path = path
+    package init(_ file: OutsideFile, maker: Secret?) {
+        self.file = file
         self.maker = maker
     }
 
+    /// Where a secret is read.
     private func path(_ slot: SecretSlot) -> String? {
         switch slot {
-        case .current: path
-        case .pending: path + ".new"
-        case .before: path + ".before"
-        case .undone: path + ".undone"
+        case .current: file.current()
+        case .pending: file.current(".new")
+        case .before: file.current(".before")
+        case .undone: file.current(".undone")
         case .maker: nil
         }
+    }
+
+    private func prepare() throws(EnrolFault) {
+        if let code = file.prepare() { throw EnrolFault.file("cannot write", path, code) }
     }
 
     package func secrets() throws(EnrolFault) -> [SecretSlot: Secret] {
@@ -37,7 +43,7 @@ package struct SecretFiles: Sendable {
     }
 
     package func keepPending(_ secret: Secret) throws(EnrolFault) {
-        Draft.makeFolder(of: path)
+        try prepare()
         // A secret that was read from a file already has its line end.
         let line = secret.withBytes { bytes in
             bytes.reversed().drop { $0 == 0x0A || $0 == 0x0D }.reversed() + [0x0A]
@@ -46,6 +52,7 @@ package struct SecretFiles: Sendable {
     }
 
     package func commit() throws(EnrolFault) {
+        try prepare()
         // The old secret has two names before the new one takes the first.
         if let old = try read(path) {
             try write(old.withBytes { $0 }, to: path + ".before")
@@ -57,6 +64,7 @@ package struct SecretFiles: Sendable {
     }
 
     package func retire() throws(EnrolFault) {
+        try prepare()
         unlink(path + ".new")
         guard rename(path, path + ".undone") == 0 || errno == ENOENT else {
             throw EnrolFault.file("cannot rename", path)

@@ -42,11 +42,14 @@ package struct VehicleEnrolment: Sendable {
 
     package func perform() async throws(CommandError) -> [EnrolmentResult] {
         let candidates = try list.candidates()
-        let directory = try StateDirectory.prepared(at: state)
+        let directory = try context.reach.prepare(state)
         let lock: StateLock
         do throws(StateDirectoryError) {
             lock = try directory.lock(rollout: "enrol", started: RealTime().wallTime)
         } catch { throw CommandError(error) }
+        if wish.receiver != nil, context.reach.world == nil {
+            context.console.note("yardmaster: a rehearsal hands no secret to a program\n")
+        }
         let stop = Signals.catchThem()
         let results = try await work(candidates, stop)
         lock.release()
@@ -114,12 +117,15 @@ package struct VehicleEnrolment: Sendable {
                 serial = try await find(candidate, central, time, stop)
             }
             result.serial = serial
+            guard let fleet = context.reach.file(wish.fleet) else {
+                throw EnrolFault(.files, "\(wish.fleet) is only read here", hint: "")
+            }
             let files = EnrolmentFiles(
                 candidate.vehicle,
                 serial,
-                fleet: wish.fleet,
+                fleet: fleet,
                 cells: row(of: candidate, serial),
-                secrets: candidate.path.map { SecretFiles(path: $0, maker: candidate.maker) },
+                secrets: candidate.file.map { SecretFiles($0, maker: candidate.maker) },
                 family: candidate.profile.family,
                 journal: journal,
                 time: time,
@@ -150,7 +156,9 @@ package struct VehicleEnrolment: Sendable {
             }
             let record = try await enroller.enrol(rotating: wish.rotates)
             try await files.keep(record)
-            if let receiver = wish.receiver { try await files.hand(to: receiver) }
+            if let receiver = wish.receiver, let world = context.reach.world {
+                try await files.hand(to: receiver, in: world)
+            }
             result.outcome = .enrolled
             result.firmware = record.facts(.version)
             result.secret = candidate.reference

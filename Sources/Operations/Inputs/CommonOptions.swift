@@ -69,13 +69,19 @@ package struct CommonOptions: Sendable {
     /// The text of `--limit`, for messages.
     var limitText: String { limit.map(\.text.visible).joined(separator: ", ") }
 
-    /// The state directory that the flag or the environment names.
+    /// The state directory that the flag or the environment names; without a flag, rehearsals have
+    /// one of their own beside it.
     package static func stateDirectory(
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) -> String {
-        let flag = invocation.value("state")
-        if let path = StateLocation.path(flag: flag, environment: context.variable) { return path }
+        if let path = StateLocation.path(
+            flag: invocation.value("state"),
+            isRehearsal: invocation.has("simulate") || invocation.command == .simulate,
+            environment: context.variable
+        ) {
+            return path
+        }
         throw CommandError(
             .configuration,
             "no state directory is given",

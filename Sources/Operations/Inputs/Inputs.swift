@@ -27,7 +27,7 @@ package enum Inputs {
     ) throws(CommandError) -> FrozenPlan {
         let read = try read(path, common) {
             (path, limit) throws(FileError) in
-            let bytes = try TextFile.read(path: path, limit: limit)
+            let bytes = try TextFile.read(path: context.reach.current(path), limit: limit)
             sources.add(path, bytes)
             return bytes
         }

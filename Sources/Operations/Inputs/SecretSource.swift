@@ -52,7 +52,7 @@ package struct SecretSource {
         guard case .file(let file)? = vehicle.secret,
             FamilyRegistry.secrets(of: vehicle.family) != nil
         else { return nil }
-        return FileSecret(path: file.path)
+        return context.reach.file(file.path).map { FileSecret($0) }
     }
 
     private func issued(to vehicle: PlannedVehicle) -> TokenSupply? {
@@ -224,8 +224,11 @@ package struct SecretSource {
     ) throws(CommandError) -> Secret {
         switch reference {
         case .file(let file):
-            return try read(path: file.path, of: owner)
+            return try read(path: context.reach.current(file.path), of: owner)
         case .credential(let name):
+            if let copy = context.reach.current(credential: name) {
+                return try read(path: copy, of: owner)
+            }
             guard let directory = context.variable("CREDENTIALS_DIRECTORY") else {
                 throw CommandError(
                     .configuration,

@@ -98,7 +98,7 @@ package final class TokenCache: Sendable {
                 TokenIssuer.words(words, for: vehicle),
                 with: [
                     "YARDMASTER_VEHICLE=\(vehicle.id)", "YARDMASTER_SERIAL=\(vehicle.serial)",
-                ]
+                ] + ChildProgram.note(isRehearsal: context.reach.stage != nil)
             )
             let stop = stop
             let work: @Sendable () -> TokenProgram.Output = {

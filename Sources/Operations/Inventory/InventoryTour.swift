@@ -48,7 +48,7 @@ package struct InventoryTour: Sendable {
     /// Reads the modules, stores their answers, and returns the exit code for a command that did
     /// this.
     package func visit() async throws(CommandError) -> (inventory: Inventory, code: ExitCode) {
-        let directory = try StateDirectory.prepared(at: state)
+        let directory = try context.reach.prepare(state)
         let lock: StateLock
         do throws(StateDirectoryError) {
             lock = try directory.lock(rollout: "inventory", started: RealTime().wallTime)

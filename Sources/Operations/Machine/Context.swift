@@ -1,13 +1,23 @@
 import CLinux
+package import Commands
 import Glibc
 package import Reports
 
 /// The environment of a command, besides its options.
 package struct Context: Sendable {
     package let console: Console
+    /// What the command may change.
+    package private(set) var reach = Reach.nothing
 
     package init(console: Console) {
         self.console = console
+    }
+
+    /// The environment of this command line.
+    package func reaching(_ invocation: Invocation) throws(CommandError) -> Context {
+        var context = self
+        context.reach = try Reach(invocation, self)
+        return context
     }
 
     /// A variable of the environment; nil when it is not set or not valid text.

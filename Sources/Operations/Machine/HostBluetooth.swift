@@ -18,6 +18,7 @@ package struct HostBluetooth {
         _ context: Context,
         note: @escaping @Sendable (BlueZNote) -> Void = { _ in }
     ) throws(CommandError) -> HostBluetooth {
+        _ = try context.reach.demandWorld()
         let address = bus.flatMap { BusAddress($0) } ?? .system(environment: context.variable)
         var settings = BlueZSettings()
         settings.note = note

@@ -84,8 +84,9 @@ package struct NoticeErrand {
                 try view.lastRollout()
             }
         } catch { throw CommandError(reading: error, in: state) }
-        // A run that is still working is not silent.
-        guard let last, let end = last.end, end.time.duration(to: now) > limit else { return }
+        // A run that is still working is not silent, and nobody waits for a rehearsal.
+        guard let last, last.seed == nil, let end = last.end, end.time.duration(to: now) > limit
+        else { return }
         try await post(
             policy.targets.filter { $0.kinds.contains(.silent) }.map {
                 OutboxWish(

@@ -61,8 +61,7 @@ package struct NoticeSender: Sendable {
 
     /// The notices about the end of a run; an invalid list stops nothing.
     ///
-    /// The machine's list is meant for real vehicles: when a user who may not read it does a
-    /// rehearsal, no notice is missing.
+    /// A rehearsal gets here only when its notices are asked for.
     package func wishes(
         run: Int,
         of rollout: String,
@@ -111,9 +110,13 @@ package struct NoticeSender: Sendable {
 
     /// Sends notices that are due, within the time limit; returns the results.
     package func deliver(within limit: Duration, only key: String? = nil) async -> [Result] {
+        guard let world = context.reach.postage else { return [] }
         do throws(CommandError) {
             let thread = try ThreadExecutor.working("notify")
-            let results = await Courier(self, executor: thread).deliver(within: limit, only: key)
+            let results = await Courier(self, in: world, executor: thread).deliver(
+                within: limit,
+                only: key
+            )
             thread.stop()
             return try results.get()
         } catch {
@@ -137,6 +140,7 @@ package struct NoticeSender: Sendable {
     /// Blocks while it waits for servers and programs, so it has a thread of its own.
     private actor Courier {
         private let notices: NoticeSender
+        private let world: RealWorld
         private nonisolated let executor: ThreadExecutor
         private var lists: [String: NotifyLists.Found] = [:]
 
@@ -144,8 +148,9 @@ package struct NoticeSender: Sendable {
             executor.asUnownedSerialExecutor()
         }
 
-        init(_ notices: NoticeSender, executor: ThreadExecutor) {
+        init(_ notices: NoticeSender, in world: RealWorld, executor: ThreadExecutor) {
             self.notices = notices
+            self.world = world
             self.executor = executor
         }
 
@@ -194,7 +199,7 @@ package struct NoticeSender: Sendable {
         ) async throws(JournalError) -> Result {
             let problem: Problem?
             if let notice = try await notice(of: entry, journal) {
-                problem = await notices.tell(notice, entry, found(for: entry))
+                problem = await notices.tell(notice, entry, found(for: entry), in: world)
             } else {
                 problem = Problem("its subject is no longer in the journal", isFinal: true)
             }
@@ -263,7 +268,8 @@ package struct NoticeSender: Sendable {
     private func tell(
         _ notice: NotifyNotice,
         _ entry: OutboxEntry,
-        _ found: NotifyLists.Found?
+        _ found: NotifyLists.Found?,
+        in world: RealWorld
     ) async -> Problem? {
         guard let found else { return Problem("a list of targets is not right") }
         guard let target = found.policy.target(entry.target) else {
@@ -289,10 +295,10 @@ package struct NoticeSender: Sendable {
         switch message {
         case .mail(let text):
             let program = found.policy.sendmail ?? "/usr/sbin/sendmail"
-            return Self.problem(FedProgram([program, "-t", "-i"]), text)
+            return Self.problem(world.program([program, "-t", "-i"]), text)
         case .program(let input):
             guard case .program(let words) = target.way else { return nil }
-            return Self.problem(FedProgram(words), input)
+            return Self.problem(world.program(words), input)
         case .web(let path, let headers, let body):
             guard let address = address?.adding(path) else {
                 return Problem("its address is not valid", isFinal: true)
@@ -300,7 +306,7 @@ package struct NoticeSender: Sendable {
             var settings = FetchSettings()
             settings.connectTimeout = .seconds(5)
             settings.redirects = 0
-            let error = await WebPost(
+            let error = await world.post(
                 to: address,
                 headers: headers.map { ($0.name, $0.value) },
                 body: Array(body.utf8)
@@ -399,12 +405,13 @@ package struct NoticeSender: Sendable {
             rollout: rollout,
             run: number,
             exitCode: code,
-            reason: run.seed == nil ? reason : "\(reason) (a rehearsal)",
+            reason: reason,
             counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
             tasks: tasks,
             next: NotifyNotice.next(kind, exitCode: code, rollout: rollout, flags.description),
             time: end,
-            localTime: zone.text(end)
+            localTime: zone.text(end),
+            isRehearsal: run.seed != nil
         )
     }
 

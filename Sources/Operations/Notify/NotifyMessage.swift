@@ -58,8 +58,12 @@ package enum NotifyMessage: Sendable, Equatable {
         case .ntfy:
             headers += [
                 plain, Header("Title", notice.title.ascii),
-                Header("Priority", Self.isBad(notice.kind) ? "4" : "3"),
-                Header("Tags", Self.isBad(notice.kind) ? "warning" : "white_check_mark"),
+                Header("Priority", Self.isBad(notice) ? "4" : "3"),
+                Header(
+                    "Tags",
+                    notice.isRehearsal
+                        ? "rehearsal" : Self.isBad(notice) ? "warning" : "white_check_mark"
+                ),
             ]
             self = .web(path: "", headers: headers, body: notice.text)
         case .alertmanager:
@@ -67,8 +71,10 @@ package enum NotifyMessage: Sendable, Equatable {
             self = .web(path: "/api/v2/alerts", headers: headers, body: Self.alert(notice).text)
         case .healthcheck:
             headers.append(plain)
-            let isBad = Self.isBad(notice.kind) && notice.kind != .needsPerson
-            self = .web(path: isBad ? "/fail" : "", headers: headers, body: notice.text)
+            let isBad = Self.isBad(notice) && notice.kind != .needsPerson
+            // A rehearsal is noted, and is neither a success nor a failure.
+            let path = notice.isRehearsal ? "/log" : isBad ? "/fail" : ""
+            self = .web(path: path, headers: headers, body: notice.text)
         case .program:
             self = .program(input: notice.json.text + "\n")
         }
@@ -85,9 +91,9 @@ package enum NotifyMessage: Sendable, Equatable {
         return "v1," + Base64.text(HMAC.code(of: signed, key: key))
     }
 
-    private static func isBad(_ kind: NotifyKind) -> Bool {
-        switch kind {
-        case .failed, .paused, .needsPerson, .silent: true
+    private static func isBad(_ notice: NotifyNotice) -> Bool {
+        switch notice.kind {
+        case .failed, .paused, .needsPerson, .silent: !notice.isRehearsal
         case .ended, .test: false
         }
     }
@@ -107,13 +113,12 @@ package enum NotifyMessage: Sendable, Equatable {
 
     /// An alert ends automatically when it is not repeated for a day.
     private static func alert(_ notice: NotifyNotice) -> JSONValue {
-        let severity = isBad(notice.kind) ? "warning" : "info"
+        let severity = isBad(notice) ? "warning" : "info"
+        let event = (notice.isRehearsal ? "rehearsal_" : "") + notice.kind.rawValue
         return .array([
             .object([
                 "labels": .object([
-                    "alertname": .string(
-                        "Yardmaster_\(notice.kind.rawValue.replacing("-", with: "_"))"
-                    ),
+                    "alertname": .string("Yardmaster_\(event.replacing("-", with: "_"))"),
                     "rollout": .string(notice.rollout ?? ""),
                     "host": .string(notice.host),
                     "severity": .string(severity),

@@ -40,6 +40,8 @@ package struct NotifyNotice: Sendable, Equatable {
     package let time: WallTime
     /// The same time as text for people.
     package let localTime: String
+    /// Whether the run was on simulated vehicles.
+    package let isRehearsal: Bool
 
     package init(
         kind: NotifyKind,
@@ -52,8 +54,10 @@ package struct NotifyNotice: Sendable, Equatable {
         tasks: [Task] = [],
         next: String = "",
         time: WallTime,
-        localTime: String
+        localTime: String,
+        isRehearsal: Bool = false
     ) {
+        self.isRehearsal = isRehearsal
         self.kind = kind
         self.host = host
         self.rollout = rollout
@@ -94,12 +98,14 @@ package struct NotifyNotice: Sendable, Equatable {
             case .test: "a test from \(host)"
             }
         let rest = counts.isEmpty ? reason : counts
-        return "yardmaster: \(words): \(rest)".visible
+        let from = isRehearsal ? "yardmaster (rehearsal)" : "yardmaster"
+        return "\(from): \(words): \(rest)".visible
     }
 
     /// Text for people: the reason, the vehicles, and the next command.
     package var text: String {
-        var lines = [reason.visible]
+        var lines = isRehearsal ? ["a rehearsal: no vehicle was touched"] : []
+        lines.append(reason.visible)
         if !counts.isEmpty { lines.append(counts) }
         if let rollout {
             lines.append(
@@ -127,6 +133,8 @@ package struct NotifyNotice: Sendable, Equatable {
             "time": .string(time.description),
             "unix_milliseconds": .integer(time.milliseconds),
             "local_time": .string(localTime),
+            // Only a rehearsal has it.
+            "rehearsal": isRehearsal ? true : nil,
             "rollout": rollout.map { .string($0) },
             "run": run.map { .integer(Int64($0)) },
             "exit": exitCode.map { .integer(Int64($0)) },
@@ -159,6 +167,7 @@ package struct NotifyNotice: Sendable, Equatable {
         self.reason = reason
         self.host = host
         localTime = local
+        isRehearsal = value["rehearsal"]?.bool ?? false
         time = WallTime(milliseconds: milliseconds)
         rollout = value["rollout"]?.string
         run = value["run"]?.integer.flatMap { Int(exactly: $0) }

@@ -23,20 +23,29 @@ package struct CheckProgram: Sendable {
     /// The variables in its environment, in addition to those that every program needs.
     private let variables: [String]
 
-    package init(_ between: BetweenWaves, rollout: String, wave: Int) {
+    package init(
+        _ between: BetweenWaves,
+        rollout: String,
+        wave: Int,
+        isRehearsal: Bool = false
+    ) {
         words = between.check
         timeout = between.timeout
-        variables = ["YARDMASTER_ROLLOUT=\(rollout)", "YARDMASTER_WAVE=\(wave + 1)"]
+        variables =
+            ["YARDMASTER_ROLLOUT=\(rollout)", "YARDMASTER_WAVE=\(wave + 1)"]
+            + ChildProgram.note(isRehearsal: isRehearsal)
     }
 
-    package init(_ judgement: Judgement, rollout: String) {
+    package init(_ judgement: Judgement, rollout: String, isRehearsal: Bool = false) {
         words = judgement.program
         timeout = judgement.limit
-        variables = [
-            "YARDMASTER_ROLLOUT=\(rollout)", "YARDMASTER_VEHICLE=\(judgement.vehicle)",
-            "YARDMASTER_SERIAL=\(judgement.serial)", "YARDMASTER_IMAGE=\(judgement.image)",
-            "YARDMASTER_VERSION=\(judgement.version)", "YARDMASTER_ADAPTER=\(judgement.adapter)",
-        ]
+        variables =
+            [
+                "YARDMASTER_ROLLOUT=\(rollout)", "YARDMASTER_VEHICLE=\(judgement.vehicle)",
+                "YARDMASTER_SERIAL=\(judgement.serial)", "YARDMASTER_IMAGE=\(judgement.image)",
+                "YARDMASTER_VERSION=\(judgement.version)",
+                "YARDMASTER_ADAPTER=\(judgement.adapter)",
+            ] + ChildProgram.note(isRehearsal: isRehearsal)
     }
 
     /// Runs the program and returns its decision; blocks until the program has ended, or is ended

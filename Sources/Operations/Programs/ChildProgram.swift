@@ -49,6 +49,11 @@ package struct ChildProgram {
         }
     }
 
+    /// Tells a program of the operator that what it is asked about is not real.
+    static func note(isRehearsal: Bool) -> [String] {
+        isRehearsal ? ["YARDMASTER_REHEARSAL=1"] : []
+    }
+
     package static func begin(
         _ words: [String],
         _ streams: [(CInt, Stream)],

@@ -145,26 +145,7 @@ package struct JobRun {
         return code
     }
 
-    /// Refuses a simulated run after real ones, and a real run after simulated ones: work on
-    /// simulated vehicles was not done on real ones.
-    private func refuseMixture(_ journal: Journal) async throws {
-        guard let last = try await journal.runs(rollout: nil, limit: 1).first,
-            (last.seed == nil) != (site.seed == nil)
-        else { return }
-        let isReal = last.seed == nil
-        throw CommandError(
-            .configuration,
-            "\(job.state) is the state directory of \(isReal ? "real" : "simulated") vehicles: its "
-                + "last run, \(last.number) of \(last.rollout.visible), was "
-                + (isReal ? "not simulated" : "simulated"),
-            hint: isReal
-                ? "give the simulated run a directory of its own with --state"
-                : "name another directory with --state, or add --simulate DEPOT.yaml"
-        )
-    }
-
     private func rollout(_ journal: Journal) async throws -> ExitCode {
-        try await refuseMixture(journal)
         let room = ImageChecker(store: ImageStore(stateDirectory: job.state, executor: site.lane))
         var contents: [String: ImageContent] = [:]
         var ready: [(PlannedImage, ByteCount)] = []
@@ -279,14 +260,16 @@ package struct JobRun {
         var schedule = ScheduleBuilder(job.plan)
             .schedule(of: jobs.map(\.vehicle), zone: job.zone)
         schedule.again = again
-        let name = job.plan.name
+        let (name, isRehearsal) = (job.plan.name, site.seed != nil)
         let asked = {
             @Sendable [checks = site.checks, stop = job.stop] (program: CheckProgram) async in
             guard let checks else { return program.run { stop.isRequested } }
             return await checks.answer(program) { stop.isRequested }
         }
         schedule.check = { [between = job.plan.rollout.between] wave in
-            await asked(CheckProgram(between, rollout: name, wave: wave)).objection
+            await asked(
+                CheckProgram(between, rollout: name, wave: wave, isRehearsal: isRehearsal)
+            ).objection
         }
         let local = LocalCoordinator(journal: journal, rollout: job.plan.name, run: run)
         var coordinator: any Coordinator = local
@@ -326,7 +309,9 @@ package struct JobRun {
                     return await room.image(of: debt, family: family)
                 },
                 step: { vehicle, text in builder.step(text, for: vehicle) },
-                judge: { await asked(CheckProgram($0, rollout: name)).verdict }
+                judge: {
+                    await asked(CheckProgram($0, rollout: name, isRehearsal: isRehearsal)).verdict
+                }
             ),
             adapters: centrals,
             schedule: schedule

@@ -134,7 +134,7 @@ package struct RunPreparation {
         try demand(written, for: vehicles)
         var access = try access(to: vehicles, tokens)
         var zone = try ZoneSource.zone(of: written, context)
-        let directory = try StateDirectory.prepared(at: options.state)
+        let directory = try context.reach.prepare(options.state)
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
         let isWhole = chosen.count == written.vehicles.count
@@ -173,12 +173,16 @@ package struct RunPreparation {
         )
         let output = try RunOutput(options, context, zone: zone)
         // The current manifest's: the list of notified people is independent of the plan.
-        let notices = NoticeSender(
-            state: directory.path,
-            context: context,
-            own: written.notify,
-            given: options.placeFlags
-        )
+        // The author of an order waits for its end.
+        let notices =
+            isOrder || context.reach.postage == nil
+            ? nil
+            : NoticeSender(
+                state: directory.path,
+                context: context,
+                own: written.notify,
+                given: options.placeFlags
+            )
         let job = RunJob(
             plan: plan.demanding(predecessors: verdicts.predecessors),
             vehicles: vehicles,
@@ -191,7 +195,7 @@ package struct RunPreparation {
             again: options.again,
             isKept: plan.digest != written.digest,
             isOrder: isOrder,
-            notices: isOrder ? nil : notices,
+            notices: notices,
             fleet: options.fleet.map { FleetPlace(access: $0, context: context) }
         )
         let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
@@ -200,7 +204,7 @@ package struct RunPreparation {
             } catch { return .failure(error) }
         }
         lock.release()
-        if !isOrder, case .success = result { await notices.deliverAtEnd() }
+        if case .success = result { await notices?.deliverAtEnd() }
         return try result.get()
     }
 

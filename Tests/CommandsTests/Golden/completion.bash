@@ -109,7 +109,7 @@ _yardmaster() {
         esac
         ;;
     'run')
-        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
@@ -338,7 +338,7 @@ _yardmaster() {
         esac
         ;;
     'secrets rotate')
-        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --events --report --json --quiet --no-color --help'
+        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;

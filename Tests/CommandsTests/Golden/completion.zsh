@@ -172,7 +172,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -187,9 +187,10 @@ _yardmaster() {
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
+            '--notify''[Send the notices of this rehearsal too; each says that it is about a rehearsal.]' \
             '--events=''[Append all events to FILE, one JSON object per line; '\''-'\'' writes them to standard output, and the result then goes to standard error.]'':FILE:_files' \
             '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -359,7 +360,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -377,7 +378,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--csv''[Write the result as a table for spreadsheets on standard output.]' \
@@ -405,7 +406,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -421,7 +422,7 @@ _yardmaster() {
             '--for=''[How long to watch, such as 30s or 2h.]'':TIME: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -436,7 +437,7 @@ _yardmaster() {
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
@@ -472,9 +473,10 @@ _yardmaster() {
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
-            '--simulate=''[Use the simulated depot of this file instead of Bluetooth.]'':DEPOT.yaml:_files' \
+            '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
+            '--notify''[Send the notices of this rehearsal too; each says that it is about a rehearsal.]' \
             '--events=''[Append all events to FILE, one JSON object per line; '\''-'\'' writes them to standard output, and the result then goes to standard error.]'':FILE:_files' \
             '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \

@@ -1,0 +1,51 @@
+import Commands
+import Glibc
+import SourceTree
+import Wire
+
+/// The flags with which the vehicles of a state directory are worked on, kept in it for the
+/// commands that are offered later.
+struct DirectoryCall: Sendable, Equatable {
+    /// The simulated depot; nil for real vehicles.
+    private(set) var simulate: String?
+    private(set) var profiles: String?
+    private(set) var bus: String?
+
+    init() {}
+
+    init(_ invocation: Invocation) {
+        simulate = invocation.value("simulate").map { AbsolutePath.of($0) }
+        profiles = invocation.value("profiles").map { AbsolutePath.of($0) }
+        bus = invocation.value("bus")
+    }
+
+    var isRehearsal: Bool { simulate != nil }
+
+    /// With their values, in the order in which they are written.
+    var flags: [(name: String, value: String)] {
+        [("profiles", profiles), ("bus", bus), ("simulate", simulate)].compactMap { name, value in
+            value.map { (name, $0) }
+        }
+    }
+
+    static func path(in state: String) -> String { state + "/call.json" }
+
+    /// Nil when no work was done in the directory yet, or it cannot be read.
+    static func of(_ state: String) -> DirectoryCall? {
+        guard let bytes = try? TextFile.read(path: path(in: state), limit: 65_536),
+            let value = try? JSONValue(json: bytes)
+        else { return nil }
+        var call = DirectoryCall()
+        call.simulate = value["simulate"]?.string
+        call.profiles = value["profiles"]?.string
+        call.bus = value["bus"]?.string
+        return call
+    }
+
+    /// Returns the error number.
+    func keep(in state: String) -> CInt? {
+        guard Self.of(state) != self else { return nil }
+        let value = JSONValue.object(flags.map { JSONMember($0.name, .string($0.value)) })
+        return Draft.write(Array((value.text + "\n").utf8), to: Self.path(in: state), mode: 0o600)
+    }
+}
