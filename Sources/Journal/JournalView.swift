@@ -67,9 +67,9 @@ package struct JournalView {
     package func lastWords(ofRun number: Int) throws(JournalError) -> [EventRecord] {
         try rows(
             """
-            SELECT \(EventRecord.columns) FROM events WHERE number IN (
+            SELECT \(EventRecord.columns) FROM events WHERE run = ?1 AND number IN (
                 SELECT MAX(number) FROM events
-                WHERE run = ? AND kind IN ('vehicle-ended', 'vehicle-stands') GROUP BY vehicle)
+                WHERE run = ?1 AND kind IN ('vehicle-ended', 'vehicle-stands') GROUP BY vehicle)
             ORDER BY vehicle
             """,
             [Value(number)],

@@ -333,6 +333,33 @@ import Workbench
         }
     }
 
+    @Test func `the last words of a run about its vehicles are its own`() async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            for (number, id) in [(1, "car"), (2, "van"), (1, "bus")] {
+                let run = try await begin(journal)
+                try await journal.append([
+                    EventRecord(
+                        run: run,
+                        number: number,
+                        time: at(5),
+                        kind: "vehicle-ended",
+                        vehicle: try vehicle(id),
+                        json: "{}"
+                    )
+                ])
+                try await journal.endRun(run, exitCode: 0, reason: "done", at: at(6))
+            }
+        }
+        for (run, id) in [(1, "car"), (2, "van"), (3, "bus")] {
+            let words = try JournalReader(directory: scratch.path).read {
+                view throws(JournalError) in
+                try view.lastWords(ofRun: run)
+            }
+            #expect(words.map { $0.vehicle?.text } == [id], "run \(run)")
+        }
+    }
+
     @Test func `events are appended whole or not at all, and read in pages`() async throws {
         let scratch = try Scratch()
         try await withJournal(scratch.path) { journal in
