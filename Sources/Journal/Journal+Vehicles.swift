@@ -67,12 +67,13 @@ extension Journal {
     ///
     /// Steps that they have carried out stay done. The doubts about a named vehicle are settled as
     /// not carried out. When one of the named vehicles may not be tried again, nothing is changed.
-    /// An active run is informed in the same transaction.
+    /// An active run is informed in the same transaction. A vehicle that a run works on, while a
+    /// process has the journal to itself (`isHeld`), stays as it is: its open steps are that run's.
     package func retry(
         _ rollout: String,
         _ named: [VehicleID],
         among chosen: Set<VehicleID>? = nil,
-        atWork: Set<VehicleID> = [],
+        whileHeld isHeld: @Sendable () -> Bool = { false },
         quarantined: Set<VehicleID>,
         tellingRun isAtWork: Bool = false,
         by author: String,
@@ -82,6 +83,7 @@ extension Journal {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
+            let atWork = isHeld() ? try view.vehiclesAtWork() : []
             let wanted = Set(named)
             let others = chosen ?? (named.isEmpty ? nil : [])
             let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
@@ -156,11 +158,12 @@ extension Journal {
     /// Clears vehicles after a person has looked: nothing is owed to them, and nothing is in doubt
     /// on those that were named in full.
     ///
-    /// Nothing is changed when a run is working on one that has a debt or a doubt.
+    /// Nothing is changed when a run is working on one that has a debt or a doubt, or owes a step.
+    /// The transaction that answers decides this, too: a step that has just begun is no doubt.
     package func clear(
         _ vehicles: [VehicleID],
         named: Set<VehicleID>,
-        atWork: Set<VehicleID>,
+        whileHeld isHeld: @Sendable () -> Bool,
         by author: String,
         at time: WallTime,
         saying: Saying? = nil
@@ -171,8 +174,12 @@ extension Journal {
             var cleared = Cleared()
             let debts = try view.debts()
             let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
+            let atWork = isHeld() ? try view.vehiclesAtWork() : []
             for vehicle in vehicles where atWork.contains(vehicle) {
-                let isClean = !doubts.contains(vehicle) && !debts.contains { $0.vehicle == vehicle }
+                let owesNothing = try view.owed(by: vehicle).isEmpty
+                let isClean =
+                    owesNothing && !doubts.contains(vehicle)
+                    && !debts.contains { $0.vehicle == vehicle }
                 guard isClean else {
                     cleared.atWork = vehicle
                     return cleared
@@ -227,8 +234,16 @@ extension Journal {
 
     /// Vehicles that a run has the right to at the moment.
     package func vehiclesAtWork() throws(JournalError) -> Set<VehicleID> {
+        try view().vehiclesAtWork()
+    }
+}
+
+extension JournalView {
+    /// A run that was killed works on none, but its rights stay: only while a process has the
+    /// journal to itself does this mean anything.
+    func vehiclesAtWork() throws(JournalError) -> Set<VehicleID> {
         Set(
-            try view().rows(
+            try rows(
                 """
                 SELECT leases.vehicle FROM leases JOIN runs ON runs.number = leases.run
                 WHERE runs.ended IS NULL
@@ -238,9 +253,7 @@ extension Journal {
             )
         )
     }
-}
 
-extension JournalView {
     /// The inhibit that applies to the vehicle; the vehicle's own one comes before the depot's.
     package func inhibition(
         of vehicle: VehicleID,

@@ -133,11 +133,13 @@ import Workbench
             try await recorded(journal, "bus", run: run)
             _ = try await journal.intend(try intent("bus", step: 2))
             let bus = try vehicle("bus")
+            let serial = try #require(Serial("serial-bus"))
+            _ = try #require(try await journal.claim(serial, for: bus, run: run))
             func clear(named: Bool, atWork: Bool) async throws -> Cleared {
                 try await journal.clear(
                     [bus],
                     named: named ? [bus] : [],
-                    atWork: atWork ? [bus] : [],
+                    whileHeld: { atWork },
                     by: "anna",
                     at: at(3)
                 )
@@ -150,6 +152,44 @@ import Workbench
             #expect(try await journal.doubts(of: bus).count == 1)
             #expect(try await clear(named: true, atWork: false).answered == [bus])
             #expect(try await journal.doubts(of: bus).isEmpty)
+        }
+    }
+
+    /// The run settles its step after the answers: it would end with an error of its own if somebody
+    /// else had settled it.
+    @Test func `a command that has just begun belongs to its run, whatever a person says`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            let record = try await recorded(journal, "bus", run: run)
+            let (bus, serial) = (record.vehicle, record.serial)
+            _ = try #require(try await journal.claim(serial, for: bus, run: run))
+            let lock = OwedStep(StepKey(plan, ordinal: 9), "command lock", of: record)
+            let step = try await journal.intend(try intent("bus", step: 2), owing: [lock])
+            func clear() async throws -> Cleared {
+                try await journal.clear(
+                    [bus],
+                    named: [bus],
+                    whileHeld: { true },
+                    by: "anna",
+                    at: at(3)
+                )
+            }
+            let again = try await journal.retry(
+                "r",
+                [bus],
+                whileHeld: { true },
+                quarantined: [],
+                by: "anna",
+                at: at(3)
+            )
+            #expect(again == Rearmed())
+            #expect(try await clear().atWork == bus)
+            try await journal.settle(step, outcome: IntentRecord.done, at: at(4))
+            #expect(try await clear().atWork == bus, "it still owes a step")
+            #expect(try await journal.owed(by: bus) == [lock])
         }
     }
 

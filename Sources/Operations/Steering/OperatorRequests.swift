@@ -123,7 +123,7 @@ package struct OperatorRequests: Sendable {
             switch request.verb {
             case .inhibit: return try await inhibit(request, journal, holder)
             case .uninhibit: return try await uninhibit(request, journal, others)
-            case .clear: return try await clear(request, journal, holder, others)
+            case .clear: return try await clear(request, journal, others)
             case .pause, .resume, .abort, .retry: break
             }
             let named = request.rollout
@@ -180,7 +180,7 @@ package struct OperatorRequests: Sendable {
             rollout,
             [],
             among: vehicles,
-            atWork: try await atWork(journal, isAtWork),
+            whileHeld: isHeld,
             quarantined: [],
             tellingRun: isAtWork,
             by: request.author,
@@ -233,7 +233,7 @@ package struct OperatorRequests: Sendable {
             rollout,
             named,
             among: request.vehicles.isEmpty ? nil : chosen,
-            atWork: try await atWork(journal, isAtWork),
+            whileHeld: isHeld,
             quarantined: quarantined,
             tellingRun: isAtWork,
             by: request.author,
@@ -344,7 +344,7 @@ package struct OperatorRequests: Sendable {
             )
         }
         let until = expires.map { "until \($0)" } ?? "until it is lifted"
-        let busy = try await atWork(journal, holder != nil)
+        let busy = holder != nil ? try await journal.vehiclesAtWork() : []
         let late = chosen.compactMap(\.self).filter(busy.contains)
         let remark =
             late.isEmpty
@@ -377,7 +377,6 @@ package struct OperatorRequests: Sendable {
     private func clear(
         _ request: SteeringRequest,
         _ journal: Journal,
-        _ holder: LockHolder?,
         _ others: FleetShare
     ) async throws(JournalError) -> SteeringAnswer {
         let (chosen, unknown) = try await chosen(request, journal, others.known)
@@ -390,7 +389,7 @@ package struct OperatorRequests: Sendable {
         let cleared = try await journal.clear(
             named,
             named: Set(request.named),
-            atWork: try await atWork(journal, holder != nil),
+            whileHeld: isHeld,
             by: request.author,
             at: RealTime().wallTime,
             saying: request.saying(vehicles: named)
@@ -414,12 +413,11 @@ package struct OperatorRequests: Sendable {
         return SteeringAnswer(sentences.joined(separator: "\n"))
     }
 
-    /// Vehicles that a run is working on; a run that was killed works on none.
-    private func atWork(
-        _ journal: Journal,
-        _ runs: Bool
-    ) async throws(JournalError) -> Set<VehicleID> {
-        runs ? try await journal.vehiclesAtWork() : []
+    /// Whether a run has the state directory at this moment; asked in the transaction that answers,
+    /// because a run may begin a step while the request is prepared.
+    private var isHeld: @Sendable () -> Bool {
+        let state = state
+        return { (try? StateDirectory.existing(at: state))?.holder() != nil }
     }
 
     /// The vehicles that are selected by id or pattern among all known ones; nil for the depot.

@@ -79,7 +79,7 @@ extension FleetNightLife {
             let here = try await journal.clear(
                 [id],
                 named: [id],
-                atWork: isInside ? try await journal.vehiclesAtWork() : [],
+                whileHeld: { isInside },
                 by: author,
                 at: now
             )
@@ -112,7 +112,7 @@ extension FleetNightLife {
             rollout,
             named,
             among: named.isEmpty ? nil : Set(named),
-            atWork: isInside ? try await journal.vehiclesAtWork() : [],
+            whileHeld: { isInside },
             quarantined: quarantined,
             tellingRun: isInside,
             by: "anna",
