@@ -36,6 +36,21 @@ package struct Hold: Sendable, Equatable {
 
     package var isByGate: Bool { author == Self.gate }
 
+    /// Both holds as one: the graver one, and of equal ones this one, with the reasons of both.
+    func with(_ other: Hold) -> Hold {
+        let isGraver = other.kind == .aborted && kind == .paused
+        let (first, second) = isGraver ? (other, self) : (self, other)
+        guard !first.reason.contains(second.reason) else { return first }
+        let words = isGraver ? "before that" : "then"
+        return Hold(
+            first.kind,
+            rollout,
+            reason: "\(first.reason); \(words), by \(second.author): \(second.reason)",
+            author: first.author,
+            at: first.made
+        )
+    }
+
     static let columns = "rollout, kind, reason, author, made"
 
     init(row: borrowing SQLStatement, from first: Int32 = 0) throws(JournalError) {
@@ -49,5 +64,17 @@ package struct Hold: Sendable, Equatable {
     /// In the order of `columns`.
     var values: [Value] {
         [.text(rollout), .text(kind.rawValue), .text(reason), .text(author), Value(made)]
+    }
+}
+
+/// A hold that a gate or a wave sets.
+package struct GateHold: Sendable, Equatable {
+    package let hold: Hold
+    /// Whether the run that sets it knows of a hold that was set before.
+    package let isAfterAnother: Bool
+
+    package init(_ hold: Hold, isAfterAnother: Bool) {
+        self.hold = hold
+        self.isAfterAnother = isAfterAnother
     }
 }

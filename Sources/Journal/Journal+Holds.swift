@@ -45,11 +45,24 @@ extension Journal {
     package static let abortedForGood =
         "it is aborted, and that is for good; 'yardmaster run --again MANIFEST' begins it again"
 
-    /// Sets a gate's hold if there is none; an abort replaces a pause.
-    static func trip(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
-        let before = try JournalView(database: database).hold(on: hold.rollout)?.kind
-        guard before == nil || (before == .paused && hold.kind == .aborted) else { return }
-        try save(hold, in: database)
+    /// Sets a gate's hold outside a verdict: a wave ends the run.
+    package func trip(_ hold: GateHold) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try Self.trip(hold, in: database)
+        }
+    }
+
+    /// Sets a gate's hold, whatever hold there is.
+    ///
+    /// When a person has lifted the one that the run knew of, the gate's numbers begin again with
+    /// that (G3): those of the run are out of date.
+    static func trip(_ gate: GateHold, in database: JournalDatabase) throws(JournalError) {
+        guard let before = try JournalView(database: database).hold(on: gate.hold.rollout) else {
+            if !gate.isAfterAnother { try save(gate.hold, in: database) }
+            return
+        }
+        try save(before.with(gate.hold), in: database)
     }
 
     static func save(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {

@@ -2,8 +2,8 @@ import Domain
 
 /// The parts of a verdict that are written in its transaction.
 package struct VerdictBaggage: Sendable {
-    /// The hold of the gate that the verdict trips; one that was set before stays.
-    package var hold: Hold?
+    /// The hold of the gate that the verdict trips.
+    package var hold: GateHold?
     package var events: [EventRecord]
     package var word: FleetWord?
     package var measure: Measure?
@@ -11,7 +11,7 @@ package struct VerdictBaggage: Sendable {
     package var lease: LeaseRecord?
 
     package init(
-        holding hold: Hold? = nil,
+        holding hold: GateHold? = nil,
         events: [EventRecord] = [],
         telling word: FleetWord? = nil,
         measure: Measure? = nil,

@@ -96,7 +96,7 @@ struct RunSession {
         }
         if let failure = shell.with({ $0.failure }) { throw failure }
         try await closeLeft()
-        let ending = self.ending
+        let ending = try await ending()
         if case .aborted(let why) = ending { try await abortRest(why) }
         // A request may have been made since the last look.
         if progress.refusal == nil, run.schedule.plan != nil { await askJournal() }
@@ -125,10 +125,14 @@ struct RunSession {
         return result
     }
 
-    private var ending: RunEnding {
+    private func ending() async throws(JournalError) -> RunEnding {
         let own = shell.with { $0.scheduler.ending } ?? .complete
-        guard let refusal = progress.refusal else { return own }
-        return own.weight > refusal.weight ? own : refusal
+        if let refusal = progress.refusal { return own.weight > refusal.weight ? own : refusal }
+        guard let hold = try await depot.journal.hold(on: depot.rollout) else { return own }
+        // A person and a gate may both have stopped it: then the hold has both reasons.
+        if case .paused = own, hold.kind == .paused { return .paused(hold.reason) }
+        if case .aborted = own, hold.kind == .aborted { return .aborted(hold.reason) }
+        return own
     }
 
     // MARK: Actions
@@ -295,7 +299,7 @@ struct RunSession {
         _ outcome: Outcome,
         _ failure: FailureClass?,
         touched: Bool
-    ) -> Hold? {
+    ) -> GateHold? {
         let ending = shell.with {
             $0.scheduler.counts(vehicle, outcome, failure, touched: touched)
         }
@@ -628,7 +632,7 @@ struct RunSession {
             case .paused: .paused(hold.reason)
             case .aborted: .aborted(hold.reason)
             }
-        progress.isHeld()
+        progress.obeys(hold)
         shell.with { $0.actions += $0.scheduler.drain(ending) }
     }
 

@@ -221,6 +221,53 @@ import Wire
         #expect(cuts > 12 && paused > 1, "\(cuts) cuts, \(paused) of them after the verdict")
     }
 
+    /// The first vehicle fails after the person's answer: the abort of its gate is graver.
+    @Test func `a gate aborts though a person has paused before, and resume does not lift it`()
+        throws
+    {
+        let bench = bench(3) { number, plan in
+            if number == 1 { plan.faults = [.init(.returnUnchanged, times: 9)] }
+        }
+        let schedule = DepotBench.schedule([Array(0..<3)]) {
+            $0.rules.pause = PauseRule(failed: .count(0), atLeast: 1, action: .abort)
+        }
+        let time = bench.simulation.time
+        let found = Mutex<(hold: Hold?, answer: VerbAnswer?)>((nil, nil))
+        let nights = try bench.nights(update, [schedule, schedule]) { night, journal in
+            guard night == 0 else {
+                let hold = try await journal.hold(on: "test")
+                let answer = try await journal.resume("test")
+                return found.withLock { $0 = (hold, answer) }
+            }
+            time.schedule(at: time.now.advanced(by: .seconds(20))) {
+                journal.assumeIsolated { journal in
+                    let lunch = Hold(
+                        .paused,
+                        "test",
+                        reason: "lunch",
+                        author: "anna",
+                        at: time.wallTime
+                    )
+                    do { try journal.set(lunch, isAtWork: true) } catch { Issue.record(error) }
+                }
+            }
+        }
+        #expect(nights[0].records.map { $0.end?.outcome } == [.failed, .aborted, .aborted])
+        let (hold, answer) = found.withLock { $0 }
+        #expect(hold?.kind == .aborted && hold?.isByGate == true)
+        #expect(hold?.reason.hasSuffix("before that, by anna: lunch") == true, "\(hold as Any)")
+        guard case .refused = answer, case .aborted(let why) = nights[0].result.ending else {
+            Issue.record("\(answer as Any), \(nights[0].result)")
+            return
+        }
+        #expect(why == hold?.reason)
+        guard case .aborted = nights[1].result.ending else {
+            Issue.record("\(nights[1].result)")
+            return
+        }
+        #expect(nights[1].versions.dropFirst().allSatisfy { $0 == FirmwareVersion(4, 11, 3) })
+    }
+
     @Test func `eight links in flight do not overshoot a gate of one`() throws {
         let bench = bench(24) { _, plan in plan.faults = [.init(.returnUnchanged, times: 9)] }
         let night = try bench.nights(
