@@ -19,6 +19,7 @@ package struct RolloutStart: Sendable {
     private let isWhole: Bool
     /// The time zone of the window.
     private let zone: Zone
+    private let window: DailyWindow?
     /// Whether a person wants the rollout to be begun again.
     private let again: Bool
 
@@ -26,6 +27,7 @@ package struct RolloutStart: Sendable {
         self.plan = plan
         self.isWhole = isWhole
         self.zone = zone
+        window = plan.rollout.window.map { DailyWindow($0, zone: zone) }
         self.again = again
     }
 
@@ -107,8 +109,11 @@ package struct RolloutStart: Sendable {
         _ now: WallTime,
         than begun: WallTime
     ) throws(ClockBehind) -> Bool {
-        let (then, today) = (zone.day(of: begun), zone.day(of: now))
+        let (then, today) = (day(of: begun), day(of: now))
         guard today >= then else { throw ClockBehind(now: now, begun: begun) }
         return today > then
     }
+
+    /// The day that a beginning at this time belongs to: that of its window.
+    private func day(of time: WallTime) -> Int64 { window?.day(of: time) ?? zone.day(of: time) }
 }

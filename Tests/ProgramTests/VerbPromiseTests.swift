@@ -171,6 +171,27 @@ import Testing
         #expect(yard.deeds == ["open-trunk", "open-trunk"])
     }
 
+    @Test func `a daily rollout does not begin again in the window of its evening`() throws {
+        let yard = try PromiseYard()
+        // Simulated depots begin at 22:00 UTC.
+        try yard.manifest(
+            steps: "[{command: open-trunk}]",
+            rollout: "{again: daily, window: {from: \"22:00\", for: 6h, zone: UTC}}"
+        )
+        try yard.manifest("pass", steps: "[{wait: 1h}, {wait: 1h}, {wait: 5m}]")
+        try yard.manifest(
+            "day",
+            steps: "[\((1...22).map { _ in "{wait: 1h}" }.joined(separator: ", "))]"
+        )
+        #expect(try yard.run().status == 0)
+        #expect(try yard.run("pass").status == 0)
+        #expect(try yard.run().status == 0)
+        #expect(yard.deeds == ["open-trunk"], "it is five past midnight, in the same window")
+        #expect(try yard.run("day").status == 0)
+        #expect(try yard.run().status == 0)
+        #expect(yard.deeds == ["open-trunk", "open-trunk"], "the next evening")
+    }
+
     @Test func `an edited daily rollout begins again on the next day, finished or not`() throws {
         let yard = try PromiseYard()
         let daily = "{again: daily}"

@@ -51,6 +51,26 @@ import Wire
         if let opens { #expect(state == .closed(opens: try at(opens))) }
     }
 
+    @Test(
+        arguments: [
+            // The window is open from 22:00 to 04:00.
+            ("2026-01-15T12:00:00", 15), ("2026-01-15T22:00:00", 15), ("2026-01-16T00:05:00", 15),
+            ("2026-01-16T03:59:59", 15), ("2026-01-16T04:00:00", 16), ("2026-01-16T23:00:00", 16),
+        ]
+    ) func `a night over midnight belongs to its evening`(now: String, day: Int) throws {
+        let window = try window("22:00", .seconds(6 * 3_600), "UTC")
+        let first = window.day(of: try at("2026-01-01T12:00:00"))
+        #expect(window.day(of: try at(now)) == first + Int64(day) - 1)
+    }
+
+    @Test func `a day begins when its window has closed`() throws {
+        // Its next window opens on the next day: what is begun now is begun for that one.
+        let window = try window("01:00", .seconds(3 * 3_600), "UTC")
+        let (night, noon) = (try at("2026-01-15T02:00:00"), try at("2026-01-15T12:00:00"))
+        #expect(window.day(of: night) + 1 == window.day(of: noon))
+        #expect(window.day(of: noon) == window.day(of: try at("2026-01-16T03:59:00")))
+    }
+
     @Test func `a time that is left out or comes twice opens once`() throws {
         // 03:30 does not exist in Tallinn on 29 March, and occurs twice on 25 October.
         let window = try window("03:30", .seconds(600), "Europe/Tallinn")

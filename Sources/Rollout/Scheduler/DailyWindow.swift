@@ -27,10 +27,7 @@ package struct DailyWindow: Sendable, Equatable {
     }
 
     package func state(at time: WallTime) -> State {
-        let seconds = Self.floor(time.milliseconds, 1_000)
-        let today = Self.floor(seconds + Int64(zone.offset(at: seconds)), Self.day)
-        // A window lasts at most a day, and a zone that crosses the date line can skip a day.
-        let openings = (-3...3).map { opening(onDay: today + $0) }
+        let openings = openings(around: time)
         if let last = openings.last(where: { $0 <= time && time < end($0) }) {
             var until = end(last)
             // Windows of a whole day follow one another without a gap.
@@ -38,6 +35,20 @@ package struct DailyWindow: Sendable, Equatable {
             return .open(until: until)
         }
         return .closed(opens: openings.first { $0 > time } ?? end(time))
+    }
+
+    /// The calendar day on which the window opens that is open at a time, or that opens next: a
+    /// night belongs to its evening, also after midnight.
+    package func day(of time: WallTime) -> Int64 {
+        let openings = openings(around: time)
+        let opening =
+            openings.last { $0 <= time && time < end($0) } ?? openings.first { $0 > time }
+        return zone.day(of: opening ?? time)
+    }
+
+    private func openings(around time: WallTime) -> [WallTime] {
+        // A window lasts at most a day, and a zone that crosses the date line can skip a day.
+        (-3...3).map { opening(onDay: zone.day(of: time) + $0) }
     }
 
     private func opening(onDay day: Int64) -> WallTime {
