@@ -6,7 +6,7 @@ extension ExecutionRecord {
         "forgiven", "image", "total_bytes", "acknowledged", "restarts", "interruptions",
         "settle_deadline", "in_bootloader", "bootloader_place", "stage", "part", "target_seen",
         "version_before", "version_after", "outcome", "failure", "message", "started", "updated",
-        "ended", "next_label", "next_time", "linked",
+        "ended", "next_label", "next_time", "linked", "apart",
     ]
 
     static let columns = "number, " + fields.joined(separator: ", ")
@@ -57,6 +57,7 @@ extension ExecutionRecord {
             Value(end?.outcome.rawValue), Value(end?.failure?.rawValue), Value(end?.message),
             Value(started), Value(updated), Value(end?.time),
             Value(nextDeadline?.label), Value(nextDeadline?.time), Value(linked ? 1 : 0),
+            Value(apart ? 1 : 0),
         ]
     }
 
@@ -126,6 +127,7 @@ extension ExecutionRecord {
             nextDeadline = Deadline(label, at: time)
         }
         linked = row.integer(32) != 0
+        apart = row.integer(33) != 0
     }
 }
 

@@ -11,6 +11,9 @@ package struct ExecutionRecord: Sendable, Equatable {
     package let plan: SHA256Digest?
     /// The run that began it, or the beginning of the rollout that took it over.
     package var beginning: Int
+    /// Whether a run with `--limit` began it outside its plan's beginning, and no beginning of that
+    /// plan has taken it over since.
+    package var apart = false
     package let started: WallTime
     /// Whether the intent of a step with effect was written in it.
     package var acted = false

@@ -15,7 +15,8 @@ extension Journal {
             try database.execute(
                 "CREATE TEMP TABLE IF NOT EXISTS over (number INTEGER PRIMARY KEY)"
             )
-            try database.statement(Self.collect).run([Value(first)])
+            let oldest = try Self.firstKept(runs * Self.runsPerKept, in: database)
+            try database.statement(Self.collect).run([Value(first), Value(oldest)])
             try database.execute(
                 """
                 DELETE FROM intents WHERE execution IN (SELECT number FROM over);
@@ -42,7 +43,6 @@ extension Journal {
                 AND id NOT IN (SELECT id FROM outbox ORDER BY id DESC LIMIT 500)
                 """
             )
-            let oldest = try Self.firstKept(runs * Self.runsPerKept, in: database)
             try database.statement(Self.dropWords).run([Value(oldest)])
             try database.statement(Self.dropRuns).run([Value(oldest)])
         }
@@ -73,7 +73,7 @@ extension Journal {
         INSERT INTO over SELECT e.number FROM executions AS e
         LEFT JOIN rollouts AS r ON r.name = e.rollout
         WHERE (
-            e.beginning < coalesce(r.began, 0)
+            (e.beginning < coalesce(r.began, 0) AND (e.apart = 0 OR e.run < ?2))
             OR EXISTS (
                 SELECT 1 FROM executions AS n
                 WHERE n.rollout = e.rollout AND n.vehicle = e.vehicle AND n.number > e.number

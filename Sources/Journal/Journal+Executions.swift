@@ -40,6 +40,10 @@ extension Journal {
                 for number in beginning.taken {
                     try take.run([Value(rollout.began), Value(number)])
                 }
+                // Those of this plan that are not taken over are begun again, and so are over.
+                try database.statement(
+                    "UPDATE executions SET apart = 0 WHERE rollout = ? AND plan = ? AND apart = 1"
+                ).run([.text(rollout.name), .text(rollout.plan.description)])
             }
             var numbers: [Int] = []
             let insert = try database.statement(ExecutionRecord.insert)
@@ -264,6 +268,9 @@ extension JournalView {
 
     /// The last execution of each vehicle, except those of beginnings that are over; sorted by
     /// vehicle.
+    ///
+    /// Of one plan also those that runs with `--limit` began, whatever lay between: its next
+    /// beginning takes them over.
     package func executions(
         rollout: String,
         plan: SHA256Digest? = nil
@@ -274,7 +281,10 @@ extension JournalView {
             WHERE number IN (
                 SELECT max(number) FROM executions
                 WHERE rollout = ?1 AND (?2 IS NULL OR plan = ?2) GROUP BY vehicle
-            ) AND beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)
+            ) AND (
+                beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)
+                OR (?2 IS NOT NULL AND apart = 1)
+            )
             """,
             [.text(rollout), Value(plan?.description)],
             { row throws(JournalError) in try ExecutionRecord(row: row) }

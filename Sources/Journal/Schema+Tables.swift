@@ -75,6 +75,7 @@ extension Schema {
             next_label TEXT,
             next_time INTEGER,
             linked INTEGER NOT NULL DEFAULT 0 CHECK (linked IN (0, 1)),
+            apart INTEGER NOT NULL DEFAULT 0 CHECK (apart IN (0, 1)),
             counted INTEGER NOT NULL DEFAULT 0 CHECK (counted IN (0, 1)),
             CHECK ((state = 'ended') = (outcome IS NOT NULL)),
             CHECK ((outcome IS NULL) = (ended IS NULL)),
@@ -148,6 +149,7 @@ extension Schema {
             in_bootloader INTEGER NOT NULL CHECK (in_bootloader IN (0, 1)),
             bootloader_place TEXT,
             seen_run INTEGER NOT NULL,
+            terms TEXT,
             fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1))
         ) STRICT, WITHOUT ROWID;
 

@@ -12,8 +12,10 @@ final class RolloutProgress: Sendable {
         var outcomes: [Outcome?]
         /// Vehicles that this run has given a verdict.
         var ended: Set<Int> = []
-        /// Whether the rollout is or was held since this run began: the run sets a hold only once.
-        var isHeld = false
+        /// The hold of a person or of another gate that this run obeys.
+        var obeyed: Hold?
+        /// The hold that this run has set: a person may have lifted it since, so it is set once.
+        var set: Hold.Kind?
         /// The closings of vehicles that are in quarantine and owe something, for the end of the
         /// run.
         var quarantined: [Int: Closing] = [:]
@@ -138,14 +140,15 @@ final class RolloutProgress: Sendable {
             guard let record else { return nil }
             if schedule.plan == nil { return record.end == nil ? record : nil }
             if schedule.again { return nil }
-            if begins { return record.beginning > kept?.began ?? 0 ? record : nil }
+            if begins { return record.apart ? record : nil }
             return record
         }
         executions = executions.map { $0?.plan == schedule.plan ? $0 : nil }
         let taken = begins ? executions.compactMap { $0?.number } : []
         let missing = jobs.indices.filter { executions[$0] == nil }
+        let isApart = !begins && schedule.plan != nil && kept?.plan != schedule.plan
         let fresh = missing.map { index in
-            ExecutionRecord(
+            var record = ExecutionRecord(
                 rollout: depot.rollout,
                 vehicle: jobs[index].vehicle,
                 serial: jobs[index].serial,
@@ -154,6 +157,8 @@ final class RolloutProgress: Sendable {
                 run: depot.run,
                 started: depot.time.wallTime
             )
+            record.apart = isApart
+            return record
         }
         let numbered = try await depot.journal.begin(
             Beginning(begins ? rollout : nil, fresh: fresh, taken: taken)
@@ -261,14 +266,14 @@ final class RolloutProgress: Sendable {
         try await save()
     }
 
-    /// Somebody else has paused or aborted the rollout.
-    func isHeld() { state.withLock { $0.isHeld = true } }
+    /// The rollout is paused or aborted.
+    func obeys(_ hold: Hold) { state.withLock { $0.obeyed = hold } }
 
-    /// The hold that a gate or a wave sets when it ends the run in this way.
+    /// The hold that a gate or a wave sets when it ends the run in this way, whatever hold there is.
     ///
-    /// Nil when one was set before: a hold that a person lifts while the run drains is not set
-    /// again.
-    func hold(_ ending: RunEnding) -> Hold? {
+    /// Nil when this run has set it before, or when it only obeys: a hold that a person lifts while
+    /// the run drains is not set again.
+    func hold(_ ending: RunEnding) -> GateHold? {
         let found: (kind: Hold.Kind, why: String)? =
             switch ending {
             case .paused(let why): (.paused, why)
@@ -276,25 +281,30 @@ final class RolloutProgress: Sendable {
             case .complete, .stopped, .replaced, .workLeft: nil
             }
         guard let found, !isPartial else { return nil }
-        let isNew = state.withLock { state in
-            guard state.rollout != nil, !state.isHeld else { return false }
-            state.isHeld = true
-            return true
-        }
-        guard isNew else { return nil }
-        return Hold(
+        let hold = Hold(
             found.kind,
             depot.rollout,
             reason: found.why,
             author: Hold.gate,
             at: depot.time.wallTime
         )
+        return state.withLock { state in
+            guard state.rollout != nil, state.set != found.kind, state.set != .aborted else {
+                return nil
+            }
+            if let obeyed = state.obeyed, obeyed.kind == found.kind, obeyed.reason == found.why {
+                return nil
+            }
+            let isLater = state.set != nil || state.obeyed != nil
+            state.set = found.kind
+            return GateHold(hold, isAfterAnother: isLater)
+        }
     }
 
     /// Writes the hold of a wave that stops the rollout: from here on nothing more is begun.
     func drains(_ ending: RunEnding) async throws(JournalError) {
         guard let hold = hold(ending) else { return }
-        try await depot.journal.set(hold, isAtWork: true)
+        try await depot.journal.trip(hold)
     }
 
     private func save() async throws(JournalError) {

@@ -81,6 +81,24 @@ import Testing
         #expect(nights.map(\.executed) == [[once, []], [once, once]])
     }
 
+    /// E2: the part is taken over by its plan, although another one was begun in between.
+    @Test func `what a part has carried out is not repeated, whatever lay between`() throws {
+        let yard = CommandYard(seed: 1, count: 2)
+        let part = Self.schedule(of: 1, plan: 2, isPartial: true)
+        let whole = Self.schedule(of: 2, plan: 2)
+        let again = Self.schedule(of: 2, plan: 2, again: true)
+        let nights = try yard.nights(
+            [unlock],
+            times: 7,
+            schedules: [
+                part, Self.schedule(of: 2), part, whole, Self.schedule(of: 2), whole, again,
+            ]
+        )
+        let counts = nights.map { $0.executed.map(\.count) }
+        #expect(counts == [[1, 0], [2, 1], [2, 1], [2, 2], [3, 3], [4, 4], [5, 5]])
+        #expect(nights.allSatisfy { $0.counts[.succeeded] == $0.counts.values.reduce(0, +) })
+    }
+
     /// N2: equal steps are distinguished by their order.
     @Test func `of two equal steps each is carried out`() throws {
         let yard = CommandYard(seed: 1, count: 1)

@@ -58,6 +58,39 @@ import Workbench
         )
     }
 
+    @Test func `what a part has done is kept until its plan begins, for a while`() async throws {
+        let scratch = try Scratch()
+        let digest = try #require(plan)
+        try await withJournal(scratch.path) { journal in
+            var part = try execution("bus", run: try await begin(journal))
+            part = ExecutionRecord(
+                rollout: part.rollout,
+                vehicle: part.vehicle,
+                serial: part.serial,
+                plan: digest,
+                run: part.run,
+                started: part.started
+            )
+            part.apart = true
+            _ = try await journal.begin(Beginning(nil, fresh: [part]))
+            func kept() async throws -> Int {
+                try await journal.compact(keepingRuns: 1)
+                return try await journal.executions(rollout: "r", plan: digest).count
+            }
+            for count in 1...10 {
+                let run = try await begin(journal)
+                let other = RolloutRecord(
+                    name: "r",
+                    plan: try #require(SHA256Digest(String(repeating: "\(count % 10)", count: 64))),
+                    run: run,
+                    at: at(2)
+                )
+                _ = try await journal.begin(Beginning(other, fresh: []))
+                #expect(try await kept() == (count < 10 ? 1 : 0), "\(count)")
+            }
+        }
+    }
+
     @Test func `old beginnings are dropped, and what is owed never is`() async throws {
         let scratch = try Scratch()
         var sizes: [Int] = []
@@ -118,7 +151,7 @@ import Workbench
             _ = try await journal.clear(
                 [try vehicle("bus-3")],
                 named: [try vehicle("bus-3")],
-                atWork: [],
+                whileHeld: { false },
                 by: "anna",
                 at: at(20)
             )
