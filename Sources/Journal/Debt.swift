@@ -32,6 +32,9 @@ package struct Debt: Sendable, Equatable {
     package var bootloaderPlace: String?
     /// The run in which the module was seen last.
     package var seenRun: Int
+    /// The digest of the conditions of its update; nil when it has none, or when another gateway
+    /// began it.
+    package var terms: SHA256Digest?
     /// The gateways of these runs; nil for runs of this machine's journal.
     package var gateway: String?
     package var seenGateway: String?
@@ -99,12 +102,12 @@ package struct Debt: Sendable, Equatable {
     static let columns = """
         serial, vehicle, rollout, execution, run, begun, image, name, version, target, total, \
         stage, part, acknowledged, interruptions, restarts, settle_deadline, target_seen, \
-        in_bootloader, bootloader_place, seen_run
+        in_bootloader, bootloader_place, seen_run, terms
         """
 
     static let insert = """
         INSERT OR REPLACE INTO debts (\(columns))
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     /// Updates the row only if it still exists: a debt that a person has cleared must not return.
@@ -137,6 +140,7 @@ package struct Debt: Sendable, Equatable {
         inBootloader = row.integer(18) != 0
         bootloaderPlace = row.text(19)
         seenRun = Int(row.integer(20))
+        terms = try row.optional(21) { SHA256Digest($0) }
     }
 
     /// In the order of `columns`.
@@ -147,7 +151,7 @@ package struct Debt: Sendable, Equatable {
             .text(target), Value(total), .text(stage), Value(part), Value(acknowledged),
             Value(interruptions), Value(restarts), Value(settleDeadline),
             Value(targetSeen ? 1 : 0), Value(inBootloader ? 1 : 0), Value(bootloaderPlace),
-            Value(seenRun),
+            Value(seenRun), Value(terms?.description),
         ]
     }
 

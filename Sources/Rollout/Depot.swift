@@ -25,10 +25,14 @@ package struct Depot: Sendable {
     package let peripherals: @Sendable (String) -> (any Peripheral)?
     /// The image that another rollout began to send; nil when it is not available.
     package let image: @Sendable (Debt) async -> UpdateJob?
+    /// The conditions of an update that another rollout began; nil when they are not known here.
+    package let terms: @Sendable (Debt) async -> UpdateTerms?
+    /// Images of which no module gets a byte, no matter which run began to send them.
+    package let denied: Set<SHA256Digest>
     /// A step that another execution owes the vehicle, from its text in a manifest.
     package let step: @Sendable (VehicleID, String) -> JobStep?
     /// The hold that the verdict of this execution sets when it trips the gate.
-    private(set) var gate: @Sendable (Outcome, FailureClass?, _ touched: Bool) -> Hold? = {
+    private(set) var gate: @Sendable (Outcome, FailureClass?, _ touched: Bool) -> GateHold? = {
         _,
         _,
         _ in nil
@@ -54,6 +58,8 @@ package struct Depot: Sendable {
         coordinator: (any Coordinator)? = nil,
         peripherals: @escaping @Sendable (String) -> (any Peripheral)? = { _ in nil },
         image: @escaping @Sendable (Debt) async -> UpdateJob? = { _ in nil },
+        terms: @escaping @Sendable (Debt) async -> UpdateTerms? = { _ in nil },
+        denied: Set<SHA256Digest> = [],
         step: @escaping @Sendable (VehicleID, String) -> JobStep? = { _, _ in nil },
         judge: @escaping @Sendable (Judgement) async -> Judgement.Verdict = { _ in
             .unwell("nothing here can run the program that judges it")
@@ -76,6 +82,8 @@ package struct Depot: Sendable {
             coordinator ?? LocalCoordinator(journal: journal, rollout: rollout, run: run)
         self.peripherals = peripherals
         self.image = image
+        self.terms = terms
+        self.denied = denied
         self.step = step
         self.judge = judge
         self.chance = chance
@@ -99,7 +107,7 @@ package struct Depot: Sendable {
         air: any Airtime,
         stop: StopSignal,
         airtime: Duration?,
-        gate: @escaping @Sendable (Outcome, FailureClass?, _ touched: Bool) -> Hold?,
+        gate: @escaping @Sendable (Outcome, FailureClass?, _ touched: Bool) -> GateHold?,
         measure: @escaping @Sendable (Verdict) -> Measure?
     ) -> Depot {
         var depot = self

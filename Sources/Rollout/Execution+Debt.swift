@@ -7,35 +7,84 @@ import Sessions
 /// Settling an update that was begun on the module earlier: nothing else is done with the module
 /// before that.
 extension Execution {
-    /// Settles the module, with the image of the update that was begun if it is available.
+    /// Settles the module, with the image of the update that was begun if it is available, and
+    /// under the conditions of that update.
     func pay(_ debt: Debt) async throws(Halt) {
-        let own = job.update(of: debt.image)
         let sighting = try await search()
+        if depot.denied.contains(debt.image) {
+            let why = "the manifest denies its image \(debt.title)"
+            return try await watch(debt, under: UpdateTerms(), .refusing(why), from: sighting)
+        }
+        let own = job.steps.update(of: debt.image)
         if let (place, update) = own {
-            return try await settle(debt, by: update, at: place, isOurs: true, from: sighting)
+            let terms = job.steps.terms(of: update, at: place)
+            // The person who edits a rollout decides about what it has begun.
+            let isOurs = debt.rollout == depot.rollout || debt.terms == nil
+            if isOurs || debt.terms == terms.digest {
+                try await check(terms, beforeTheRestOf: debt, from: sighting)
+                return try await settle(debt, by: update, at: place, isOurs: true, from: sighting)
+            }
         }
-        if let update = await depot.image(debt) {
-            return try await settle(debt, by: update, at: 0, isOurs: false, from: sighting)
+        guard let terms = debt.terms == nil ? UpdateTerms() : await depot.terms(debt) else {
+            return try await watch(
+                debt,
+                under: UpdateTerms(),
+                .leaving(unasked(debt)),
+                from: sighting
+            )
         }
+        let found = if let own { own.update } else { await depot.image(debt) }
+        guard let update = found?.under(terms) else {
+            return try await watch(debt, under: terms, .asking, from: sighting)
+        }
+        try await check(terms, beforeTheRestOf: debt, from: sighting)
+        try await settle(
+            debt,
+            by: update,
+            at: own?.place ?? 0,
+            under: terms,
+            isOurs: own != nil,
+            from: sighting
+        )
+    }
+
+    private func unasked(_ debt: Debt) -> String {
+        "its update to \(debt.title) was begun under conditions that only the rollout "
+            + "\(debt.rollout) knows: run that one, which asks them"
+    }
+
+    /// Sends nothing of the image that was begun: the module is watched until it settles; one that
+    /// waits in its bootloader gets the image of the own update.
+    private func watch(
+        _ debt: Debt,
+        under terms: UpdateTerms,
+        _ keeping: UpdateRun.Keeping,
+        from sighting: ModuleSighting
+    ) async throws(Halt) {
         if sighting.role == .application {
-            // Without the image nothing can be sent, but the module can be watched until it
-            // settles.
             self.debt?.stage = UpdateMemory.Stage.settling.rawValue
+            // Some modules show only by the image whether they run it on trial.
+            let known = keeping == .asking ? nil : await depot.image(debt)
             return try await settle(
                 debt,
-                by: debt.watch(by: driver),
+                by: (known ?? debt.watch(by: driver)).under(terms),
                 at: 0,
+                under: terms,
+                keeping,
                 isOurs: false,
                 from: sighting
             )
         }
         guard job.hasUpdates else {
-            throw .verdict(
-                .failed,
-                .device,
-                "waits in its bootloader, and the image is not here; run the rollout "
-                    + "\(debt.rollout) that began it"
-            )
+            let why =
+                switch keeping {
+                case .asking:
+                    "the image is not here; run the rollout \(debt.rollout) that began it"
+                case .leaving(let sentence): sentence
+                case .refusing(let sentence):
+                    "\(sentence); run a rollout with another image for it"
+                }
+            throw .verdict(.failed, .device, "waits in its bootloader, and \(why)")
         }
         try await leaveBootloader(sighting)
     }
@@ -44,12 +93,23 @@ extension Execution {
         _ debt: Debt,
         by update: UpdateJob,
         at place: Int,
+        under terms: UpdateTerms? = nil,
+        _ keeping: UpdateRun.Keeping = .asking,
         isOurs: Bool,
         from sighting: ModuleSighting
     ) async throws(Halt) {
-        var sighting: ModuleSighting? = sighting
+        // A condition may have been asked over a link, which is open still.
+        var sighting: ModuleSighting? = link.application == nil ? sighting : nil
         while true {
-            let run = UpdateRun(update, step: place, isWaypoint: false, of: self, from: sighting)
+            let run = UpdateRun(
+                update,
+                step: place,
+                isWaypoint: false,
+                under: terms,
+                keeping,
+                of: self,
+                from: sighting
+            )
             let ending = try await run.ending()
             switch ending {
             case .alreadyCurrent, .passed, .rejected:
@@ -89,19 +149,6 @@ extension Execution {
                     + "\(debt.rollout) began: \(fate)"
             )
         )
-    }
-}
-
-extension VehicleJob {
-    /// The update, or the stage of one, that brings this image, with the place of its step.
-    func update(of image: SHA256Digest) -> (place: Int, update: UpdateJob)? {
-        for (place, step) in steps.enumerated() {
-            guard case .update(let update) = step else { continue }
-            if let stage = update.stages.first(where: { $0.digest == image }) {
-                return (place, stage)
-            }
-        }
-        return nil
     }
 }
 

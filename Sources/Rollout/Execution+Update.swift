@@ -72,14 +72,19 @@ extension Execution {
         }
     }
 
-    /// The intent that must be on disk before anything is done, with the module's debt; nil when
-    /// the debt for this same transfer exists already: then the module reports how far it is.
+    /// The intent that must be on disk before anything is done, with the module's debt.
+    ///
+    /// When the debt for this same transfer exists already, the module reports how far it is; then
+    /// there is an intent only if steps of `always` have been done since.
     func intent(
         _ update: UpdateJob,
         step: Int,
         _ memory: UpdateMemory
     ) async throws(Halt) -> IntendedAct? {
-        guard debt?.image != update.digest else { return nil }
+        if let debt, debt.image == update.digest {
+            guard try await mustOweAgain(debt) else { return nil }
+            return try await permit(Act(transfer(of: update, step), owing: always), paying: true)
+        }
         var debt = Debt(
             serial: job.serial,
             image: update.digest,
@@ -93,47 +98,63 @@ extension Execution {
         )
         debt.keep(memory)
         debt.bootloaderPlace = record.bootloaderPlace
-        let act = Act(
-            Intent(
-                of: record,
-                step: job.key(of: step),
-                place: step,
-                effect: .transfer,
-                description: "update to \(update.name) \(update.version)",
-                image: update.digest,
-                begun: time.wallTime
-            ),
-            opening: debt,
-            owing: always
-        )
+        debt.terms = job.steps.terms(of: update, at: step).digest
         // If this process ends now, only the fleet has the debt: the module's next holder takes it
         // over and pays it.
-        try await permit(act)
-        record.acted = true
+        let act = try await permit(
+            Act(transfer(of: update, step), opening: debt, owing: always),
+            paying: false
+        )
         self.debt = debt
-        return IntendedAct(
-            act.intent,
-            opening: debt,
-            owing: act.owed,
-            isFleets: depot.coordinator.isShared
+        return act
+    }
+
+    private func transfer(of update: UpdateJob, _ step: Int) -> Intent {
+        Intent(
+            of: record,
+            step: job.key(of: step),
+            place: step,
+            effect: .transfer,
+            description: "update to \(update.name) \(update.version)",
+            image: update.digest,
+            begun: time.wallTime
         )
     }
 
-    private func permit(_ act: Act) async throws(Halt) {
+    /// Whether this execution began the update and has done steps of `always` since then: what
+    /// they brought about may be gone once the module restarts.
+    private func mustOweAgain(_ debt: Debt) async throws(Halt) -> Bool {
+        let steps = always
+        guard debt.execution == record.number, !steps.isEmpty else { return false }
+        do throws(JournalError) {
+            let owed = try await depot.journal.owed(by: vehicle)
+                .filter { $0.execution == record.number }
+            return !steps.allSatisfy { step in owed.contains { $0.step == step.step } }
+        } catch { throw .journal(error) }
+    }
+
+    private func permit(_ act: Act, paying: Bool) async throws(Halt) -> IntendedAct {
         let permit: Permit
         do throws(JournalError) {
             permit = try await depot.coordinator.permit(
                 act,
                 on: job.serial,
-                paying: false,
+                paying: paying,
                 unless: depot.stop
             )
         } catch { throw .journal(error) }
         switch permit {
-        case .granted, .done, .doubt: return
+        case .granted, .done, .doubt: break
         case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
         case .ended: throw .stopped
         }
+        record.acted = true
+        return IntendedAct(
+            act.intent,
+            opening: act.debt,
+            owing: act.owed,
+            isFleets: depot.coordinator.isShared
+        )
     }
 
     /// Pays the debt: the module was seen settled.

@@ -1,5 +1,6 @@
 package import Domain
 import Families
+package import Journal
 package import Manifest
 package import Modules
 package import Radio
@@ -165,6 +166,17 @@ package struct JobBuilder: Sendable {
             case .passkey: passkey.map { .passkey($0) } ?? .none
             }
         return BondPolicy(pairing, mayRenew: vehicle.bond.mayRenew)
+    }
+
+    /// The conditions of the update that a debt is of, when the plan has it under those.
+    package func terms(of debt: Debt) -> UpdateTerms? {
+        guard let vehicle = plan.vehicles.first(where: { $0.serial == debt.serial }) else {
+            return nil
+        }
+        let steps = vehicle.steps.compactMap { job($0, vehicle, [:]) }
+        guard let (place, update) = steps.update(of: debt.image) else { return nil }
+        let terms = steps.terms(of: update, at: place)
+        return terms.digest == debt.terms ? terms : nil
     }
 
     /// Parses a step in the syntax of orders, ready to be done on a vehicle of the plan.

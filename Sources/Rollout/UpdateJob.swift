@@ -20,10 +20,10 @@ package struct UpdateJob: Sendable {
     /// The parts of the image, in the order in which they are sent.
     package let parts: [FirmwarePart]
     /// What the module must report before the image is kept, within `healthyWithin`.
-    package let healthy: [PropertyTest]
+    package internal(set) var healthy: [PropertyTest]
     /// A program with its arguments, which must agree too; may be empty.
-    package let judge: [String]
-    package let healthyWithin: Duration
+    package internal(set) var judge: [String]
+    package internal(set) var healthyWithin: Duration
     /// Versions that an older module has to run first, in this order.
     package let waypoints: [UpdateJob]
 
@@ -68,7 +68,11 @@ package struct UpdateJob: Sendable {
         UpdateOrder(serial: serial, target: target, parts: parts)
     }
 
-    func goal(by driver: any UpdateDriver, isWaypoint: Bool) -> UpdateGoal {
+    func goal(
+        by driver: any UpdateDriver,
+        isWaypoint: Bool,
+        hasHealthCheck: Bool
+    ) -> UpdateGoal {
         UpdateGoal(
             image: ImageFirmware(
                 name: name,
@@ -81,7 +85,7 @@ package struct UpdateJob: Sendable {
             policy: UpdatePolicy(allowsDowngrade: allowsDowngrade, isWaypoint: isWaypoint),
             sizes: parts.map(\.size),
             usesBootloader: driver.usesBootloader,
-            hasHealthCheck: !healthy.isEmpty || !judge.isEmpty
+            hasHealthCheck: hasHealthCheck
         )
     }
 }

@@ -8,7 +8,22 @@ import Sessions
 /// One update of an execution: stores its memory in the journal, reports it as events, and gives it
 /// the execution's link.
 final class UpdateRun {
+    /// What happens to a module that runs the image and is at rest.
+    enum Keeping: Equatable {
+        /// It is kept when the update's own conditions hold.
+        case asking
+        /// The module goes back, for this reason.
+        case refusing(String)
+        /// Nobody here can ask the conditions: the module stays as it is, and the vehicle fails
+        /// with this sentence.
+        case leaving(String)
+    }
+
     private let update: UpdateJob
+    private let keeping: Keeping
+    private let terms: UpdateTerms?
+    /// The sentence with which the module was left as it is.
+    private var isLeft: String?
     private let step: Int
     private let execution: Execution
     private let sighting: ModuleSighting?
@@ -25,9 +40,12 @@ final class UpdateRun {
         step: Int,
         isWaypoint: Bool,
         isLast: Bool = false,
+        under terms: UpdateTerms? = nil,
+        _ keeping: Keeping = .asking,
         of execution: Execution,
         from sighting: ModuleSighting?
     ) {
+        (self.terms, self.keeping) = (terms, keeping)
         self.update = update
         self.step = step
         self.isLast = isLast
@@ -43,7 +61,12 @@ final class UpdateRun {
         var limits = execution.job.times.applied(to: usual) ?? usual
         limits.health = update.healthyWithin
         begun = UpdateSession(
-            update.goal(by: execution.driver, isWaypoint: isWaypoint),
+            update.goal(
+                by: execution.driver,
+                isWaypoint: isWaypoint,
+                hasHealthCheck: !update.healthy.isEmpty || !update.judge.isEmpty
+                    || keeping != .asking
+            ),
             limits: limits,
             memory: memory,
             now: execution.time.now,
@@ -114,7 +137,11 @@ extension UpdateRun: UpdateEnvironment {
     func checkAgain() async throws(Halt) {
         // A module in its bootloader cannot report about its vehicle: this was checked before.
         guard link.application != nil else { return }
-        try await execution.checkAgain(before: step)
+        if let terms {
+            try await execution.checkAgain(terms)
+        } else {
+            try await execution.checkAgain(before: step)
+        }
     }
 
     func inspected(_ found: Inspection) { _ = execution.noted(found, of: update.target) }
@@ -134,6 +161,13 @@ extension UpdateRun: UpdateEnvironment {
         on application: any ModuleApplication,
         before deadline: Moment?
     ) async throws(ModuleError) -> UpdateSession.Health {
+        switch keeping {
+        case .asking: break
+        case .refusing(let sentence): return .failure(sentence)
+        case .leaving(let sentence):
+            isLeft = sentence
+            return .notYet(sentence)
+        }
         let health = try await reported(by: application)
         guard health == .well, !update.judge.isEmpty else { return health }
         let left = deadline.map { time.now.duration(to: $0) }
@@ -183,6 +217,24 @@ extension UpdateRun: UpdateEnvironment {
         do throws(JournalError) {
             try await write(session, intending: act)
         } catch { throw .journal(error) }
+        if let isLeft { throw .verdict(.failed, .device, isLeft) }
+        try mustNotSend(session.state)
+    }
+
+    /// Ends the attempt before anything is sent of an image that may not be sent.
+    private func mustNotSend(_ state: UpdateState) throws(Halt) {
+        let sentence: String
+        switch keeping {
+        case .asking: return
+        case .refusing(let why), .leaving(let why): sentence = why
+        }
+        switch state {
+        case .preparing, .probing, .transferring, .activating:
+            throw .verdict(.failed, .device, "is not at rest, and \(sentence)")
+        case .idle, .seeking, .connecting, .inspecting, .leaving, .pausing, .settling, .checking,
+            .confirming, .rollingBack, .ended:
+            return
+        }
     }
 
     func progressed(

@@ -3,6 +3,7 @@ import Domain
 import Families
 import Journal
 import Manifest
+import Modules
 import Reports
 import Rollout
 import Sessions
@@ -186,6 +187,36 @@ import Testing
         #expect(debt.stage == UpdateMemory.Stage.settling.rawValue)
         #expect(nights[1].result.counts == [.succeeded: 1], "\(nights[1].records)")
         #expect(nights[1].versions == [image.version])
+    }
+
+    /// A1: the step was done while the update was not proven, and somebody has changed it since.
+    @Test func `an update that is gone on with owes again what is always done`() throws {
+        let module = DepotBench.module(1) {
+            $0.faults = [.init(.flap(total: .seconds(330), period: .seconds(6)))]
+        }
+        let settle = try #require(SettleRules(total: .seconds(200)))
+        let bench = DepotBench(seed: 3, [module])
+        let each = DepotBench.schedule([[0]])
+        let left = Mutex<(debts: Int, owed: Int)>((0, 0))
+        let air = bench.simulation.air
+        let nights = try bench.nights(
+            update,
+            [each, each],
+            always: [.set([PropertyOrder("lights", .state("disabled"))])],
+            rules: RolloutRules(settle: settle)
+        ) { index, journal in
+            guard index == 1 else { return }
+            let counts = (try await journal.debts().count, try await journal.owed(by: nil).count)
+            left.withLock { $0 = counts }
+            await air.arrange { $0.comoduleModules[0].set { $0.lights = 1 } }
+        }
+        let (debts, owed) = left.withLock { $0 }
+        #expect(debts == 1 && owed == 0, "it was done, and the update is not proven")
+        let lights = try bench.simulation.run {
+            await air.arrange { $0.comoduleModules[0].settings.lights }
+        }
+        #expect(nights.map(\.result.counts) == [[.timedOut: 1], [.succeeded: 1]])
+        #expect(lights == 0)
     }
 
     /// G1: no run worked on the vehicle, so nothing that was done to it has failed.

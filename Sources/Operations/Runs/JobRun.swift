@@ -26,6 +26,8 @@ package struct RunJob: Sendable {
     /// Whether the plan is the kept one, not the one in the files: the rollout is continued, not
     /// begun.
     package var isKept = false
+    /// Images that the files deny now, whatever the plan says.
+    package var denied: Set<SHA256Digest> = []
     /// Whether it is an order of `exec`: always a rollout of its own.
     package var isOrder = false
     /// Sends notices of the end; nil for an order, whose author waits for it.
@@ -44,6 +46,7 @@ package struct RunJob: Sendable {
         output: RunOutput,
         again: Bool = false,
         isKept: Bool = false,
+        denied: Set<SHA256Digest> = [],
         isOrder: Bool = false,
         notices: NoticeSender? = nil,
         fleet: FleetPlace? = nil
@@ -58,6 +61,7 @@ package struct RunJob: Sendable {
         self.output = output
         self.again = again
         self.isKept = isKept
+        self.denied = denied
         self.isOrder = isOrder
         self.notices = notices
         self.fleet = fleet
@@ -143,6 +147,14 @@ package struct JobRun {
         }
         await journal.close()
         return code
+    }
+
+    /// The conditions of an update that another rollout began, by the plan that is kept of it.
+    private func terms(of debt: Debt, _ journal: Journal) async -> UpdateTerms? {
+        guard let began = try? await journal.execution(debt.execution), let digest = began.plan,
+            let plan = PlanArchive(state: job.state).plan(digest, of: debt.rollout)
+        else { return nil }
+        return JobBuilder(plan, profiles: job.profiles).terms(of: debt)
     }
 
     private func rollout(_ journal: Journal) async throws -> ExitCode {
@@ -308,6 +320,8 @@ package struct JobRun {
                     guard let family else { return nil }
                     return await room.image(of: debt, family: family)
                 },
+                terms: { debt in await terms(of: debt, journal) },
+                denied: job.denied,
                 step: { vehicle, text in builder.step(text, for: vehicle) },
                 judge: {
                     await asked(CheckProgram($0, rollout: name, isRehearsal: isRehearsal)).verdict

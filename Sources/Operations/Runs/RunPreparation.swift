@@ -141,6 +141,7 @@ package struct RunPreparation {
         let plan =
             isOrder ? written : try await frozen(written, zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
+            try refuseDenied(plan, written)
             vehicles = try Inputs.selected(plan, options.common, state: options.state)
             try TokenCheck.check(plan, for: vehicles, context)
             try demand(plan, for: vehicles)
@@ -194,6 +195,7 @@ package struct RunPreparation {
             output: output,
             again: options.again,
             isKept: plan.digest != written.digest,
+            denied: Set(written.trust.denied),
             isOrder: isOrder,
             notices: notices,
             fleet: options.fleet.map { FleetPlace(access: $0, context: context) }
@@ -220,6 +222,22 @@ package struct RunPreparation {
             state: options.state,
             isRun: true
         ).demand(for: vehicles)
+    }
+
+    /// Refuses the plan that a rollout was begun with when the files deny one of its images now.
+    private func refuseDenied(
+        _ plan: FrozenPlan,
+        _ written: FrozenPlan
+    ) throws(CommandError) {
+        let denied = Set(written.trust.denied)
+        guard let image = plan.images.first(where: { denied.contains($0.digest) }) else { return }
+        throw CommandError(
+            .trust,
+            "the rollout \(plan.name) goes on with the plan that it was begun with, and "
+                + "\(options.manifest) denies its image \(image.name)",
+            hint: "begin it with the files as they are now: 'yardmaster run --again "
+                + "\(options.manifest)'"
+        )
     }
 
     /// The plan that the rollout of this name was begun with, until that is over; else the given

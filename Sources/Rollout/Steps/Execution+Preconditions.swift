@@ -1,8 +1,10 @@
 import Domain
+import Journal
 import Manifest
 import Modules
 import Radio
 import Reports
+import Sessions
 
 /// Preconditions: checked at their step, and again before the point of no return.
 extension Execution {
@@ -30,12 +32,41 @@ extension Execution {
     func checkAgain(before step: Int) async throws(Halt) {
         for case .require(let preconditions, let otherwise) in job.steps.prefix(step)
         where otherwise != .warn {
-            try await check(
-                preconditions,
-                otherwise,
-                ", when it was looked at again before the module restarts"
-            )
+            try await check(preconditions, otherwise, Self.again)
         }
+    }
+
+    /// The same for an update that another rollout began.
+    func checkAgain(_ terms: UpdateTerms) async throws(Halt) {
+        for (preconditions, otherwise) in zip(terms.requires, terms.otherwise) {
+            try await check(preconditions, otherwise, Self.again)
+        }
+    }
+
+    private static let again = ", when it was looked at again before the module restarts"
+
+    /// Checks the conditions of an update that was begun before the rest of its image is sent.
+    ///
+    /// A bootloader reports nothing of its vehicle, but the strength of its signal is known.
+    func check(
+        _ terms: UpdateTerms,
+        beforeTheRestOf debt: Debt,
+        from sighting: ModuleSighting
+    ) async throws(Halt) {
+        switch UpdateMemory.Stage(rawValue: debt.stage) {
+        case .none?, .preparing?, .transferring?: break
+        case .activating?, .settling?, .checking?, .confirming?, .rollingBack?, nil: return
+        }
+        heard = sighting
+        for (preconditions, otherwise) in zip(terms.requires, terms.otherwise) {
+            let list = preconditions.filter { precondition in
+                guard sighting.role == .bootloader else { return true }
+                if case .signal = precondition { return true }
+                return false
+            }
+            try await check(list, otherwise, ", before the rest of its image is sent")
+        }
+        heard = nil
     }
 
     private func problem(with precondition: Precondition) async throws(Halt) -> Problem? {

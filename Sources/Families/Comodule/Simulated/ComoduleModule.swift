@@ -32,7 +32,7 @@ package final class ComoduleModule: AirDevice {
     /// Its bonds; the bootloader does not use them.
     private let bonds: AirSecurity?
     /// Bytes of packets that it received, repeats and init packets included.
-    private var packetBytes = 0
+    package private(set) var packetBytes = 0
     private var challenge: [UInt8] = []
     var isAuthenticated = false
     private var selected: UInt16 = 0
