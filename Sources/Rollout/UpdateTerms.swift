@@ -8,8 +8,10 @@ package import Modules
 ///
 /// A debt keeps their digest. They are in force until it is paid, whichever run pays it.
 package struct UpdateTerms: Sendable {
-    /// Conditions on the module, step by step. Labels are not among them: an update that was begun
-    /// is finished even if the fleet list has changed since.
+    /// Conditions on the module, step by step.
+    ///
+    /// Labels are not among them: an update that was begun is finished even if the fleet list has
+    /// changed since.
     package var requires: [[Precondition]] = []
     package var healthy: [PropertyTest] = []
     package var judge: [String] = []

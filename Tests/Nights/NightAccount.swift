@@ -20,6 +20,9 @@ struct NightAccount: Sendable {
     var wish: NightWish?
     /// The steps of `always` in the plan.
     var always: [NightStory.Step] = []
+    /// The current release of the files, and those that they deny.
+    var release = 0
+    var denied: Set<Int> = []
     /// The plan of the files; `carriedOut` is the plan that was carried out.
     var written: SHA256Digest?
     var carriedOut: SHA256Digest?

@@ -108,6 +108,7 @@ extension NightStory.Night {
         for edit in edits {
             switch edit {
             case .newImages: list.append("new images")
+            case .recall: list.append("recall")
             case .steps: list.append("other steps")
             case .remove: list.append("removed")
             case .add: list.append("added")

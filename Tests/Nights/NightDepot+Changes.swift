@@ -7,6 +7,9 @@ extension NightDepot {
     func change(_ wish: inout NightWish, _ edit: NightStory.Edit, _ air: Air) async {
         switch edit {
         case .newImages: wish.release += 1
+        case .recall:
+            wish.denied.insert(wish.release)
+            wish.release += 1
         case .steps(let vehicle, let steps): wish.steps[vehicle] = steps
         case .remove(let vehicle):
             if wish.listed.count > 1 { wish.listed.removeAll { $0 == vehicle } }

@@ -152,6 +152,8 @@ struct NightDepot {
             text += "    version: \"\(version)\"\n"
             text += "    fits: {family: \(image.family.rawValue)\(image.hardware)}\n"
         }
+        let denied = Self.denied(wish).map { "\"\($0)\"" }.sorted()
+        if !denied.isEmpty { text += "trust: {deny: [\(denied.joined(separator: ", "))]}\n" }
         text += "steps: [{wait: 1s}]\n"
         let always = always(wish).map { words($0, .van) }
         if !always.isEmpty { text += "always: [\(always.joined(separator: ", "))]\n" }
@@ -173,6 +175,13 @@ struct NightDepot {
         if let limit = policy.quarantine { text += "  quarantine-after: \(limit)\n" }
         text += "radio: {links-per-adapter: \(policy.links), take-turns: \(policy.takesTurns)}\n"
         return text
+    }
+
+    /// The images that the manifest denies; the last release has no newer images.
+    private static func denied(_ wish: NightWish) -> Set<SHA256Digest> {
+        let now = NightImage.all.map { $0.digest(wish.release) }
+        let all = wish.denied.flatMap { release in NightImage.all.map { $0.digest(release) } }
+        return Set(all).subtracting(now)
     }
 
     /// The steps of `always` that all listed vehicles can do.
@@ -204,6 +213,8 @@ struct NightDepot {
     func words(_ step: NightStory.Step, _ kind: NightStory.Kind) -> String {
         switch step {
         case .require(let otherwise): "{require: {speed: \"== 0\"}, otherwise: \(otherwise)}"
+        case .update where story.policy.judge != nil:
+            "{update: {to: \(NightImage.of(kind)?.name ?? "none"), judge: [ask], within: 20s}}"
         case .update: "{update: \(NightImage.of(kind)?.name ?? "none")}"
         case .lights(let value): "{set: {lights: \(value)}}"
         case .command(let words): "{command: [\(words.joined(separator: ", "))]}"
@@ -285,6 +296,8 @@ struct NightWish: Equatable {
     var steps: [[NightStory.Step]]
     /// The number of the release, from 0; each release has newer images.
     var release = 0
+    /// The releases whose images are denied.
+    var denied: Set<Int> = []
 
     init(_ story: NightStory) {
         listed = story.vehicles.indices.filter { story.vehicles[$0].isListed }

@@ -43,6 +43,11 @@ struct NightImage: Sendable {
         Self.made[name]?[min(release, versions.count - 1)] ?? []
     }
 
+    /// The number of the first release with a version; nil when there is none.
+    static func release(_ version: FirmwareVersion, of name: String) -> Int? {
+        all.first { $0.name == name }?.versions.firstIndex(of: version)
+    }
+
     /// The image with a digest, for the payment of a debt.
     static func job(_ digest: SHA256Digest, name: String, target: String) -> UpdateJob? {
         for image in all {

@@ -43,6 +43,8 @@ struct NightJudge {
     /// Executions whose verdict may mean only that the vehicle owes something and was left alone;
     /// true when that is certain.
     private var leftAlone: [Int: Bool] = [:]
+    /// Vehicles that an order or another program has updated.
+    private var ordered: Set<Int> = []
     private var broken: [BrokenPromise] = []
     private var night = 0
     private var last: NightAccount?
@@ -83,6 +85,10 @@ struct NightJudge {
         {
             no("S6", "\(account.rollout) was aborted, and is not aborted any more")
         }
+        if case .exec(let vehicle, let steps) = account.start, steps.contains(.update) {
+            ordered.insert(vehicle)
+        }
+        ordered.formUnion(account.rivals)
         judgeBeginning(account)
         allowAgain(account)
         judgeReports(account)
@@ -126,7 +132,7 @@ struct NightJudge {
         }
         var rollout = rollouts[account.rollout] ?? Rollout()
         let hold = account.before.holds[account.rollout]
-        let day = account.beganAt.milliseconds / 86_400_000
+        let day = day(of: account.beganAt)
         let isWhole = account.vehicles.count == wish.listed.count
         let isForced = account.start == .again
         // E1: another plan is used only when the last beginning is over, or when a new day begins.
@@ -164,7 +170,7 @@ struct NightJudge {
                 rollout.plan = plan
                 rollout.day = day
                 rollout.mayBeFinished = false
-                rollout.parts = []
+                rollout.parts = rollout.parts.filter { !$0.hasPrefix("\(plan) ") }
                 // The verdicts of a part of the fleet under this plan are taken over with it.
                 let known = isTakeover ? rollout.failedInParts[plan, default: []] : []
                 // The rollout may seem to be over although it was continued, because a verdict was
@@ -176,7 +182,9 @@ struct NightJudge {
             }
         } else if isForced {
             allow(account.vehicles)
-            rollout.parts.formUnion(account.vehicles.map { "\(plan) \($0)" })
+            if rollout.plan != plan {
+                rollout.parts.formUnion(account.vehicles.map { "\(plan) \($0)" })
+            }
         } else if rollout.plan != plan {
             let fresh = account.vehicles.filter { !rollout.parts.contains("\(plan) \($0)") }
             allow(fresh)
@@ -194,6 +202,19 @@ struct NightJudge {
             rollout.mayBeFinished = true
         }
         rollouts[account.rollout] = rollout
+    }
+
+    /// E4: the day on which the window opens that is open, or else the next one; without a window
+    /// the calendar day.
+    private func day(of time: WallTime) -> Int64 {
+        let minute = time.milliseconds / 60_000
+        guard let window = story.policy.window else { return minute / 1_440 }
+        let opens = Int64(window.from / 60 * 60 % 1_440)
+        let (today, since) = (minute / 1_440, minute % 1_440)
+        let length = Int64(window.minutes)
+        // Yesterday's may still be open.
+        if since + 1_440 - opens < length { return today - 1 }
+        return since < opens + length ? today : today + 1
     }
 
     /// Whether all executions are those of the previous beginning.
@@ -354,6 +375,30 @@ struct NightJudge {
             no("A1", "\(name) is \(told?.rawValue ?? "") and is unlocked")
         }
         judgeTouch(number, account)
+        judgeConditions(number, account)
+    }
+
+    /// D4 and D9: what is denied does not come to run, and what the judge finds unwell is not kept.
+    private mutating func judgeConditions(_ number: Int, _ account: NightAccount) {
+        let vehicle = story.vehicles[number]
+        guard let image = NightImage.of(vehicle.kind), !account.rivals.contains(number) else {
+            return
+        }
+        let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+        let name = NightDepot.name(number)
+        let isNew = now.version != then.version || (now.isConfirmed && !then.isConfirmed)
+        guard isNew, let version = now.version else { return }
+        let denied = account.denied.map(image.version)
+        if denied.contains(version), image.version(account.release) != version {
+            no("D4", "\(name) has come to run an image that is denied: \(text(now))")
+        }
+        // Orders and other programs ask no judge.
+        if let bad = story.policy.judge, bad >= 0, image.version(bad) == version,
+            vehicle.kind == .light,
+            now.isConfirmed, !ordered.contains(number)
+        {
+            no("D9", "\(name) has kept an image that its judge finds unwell: \(text(now))")
+        }
     }
 
     /// Checks that vehicles that must be left alone are not touched.
@@ -450,6 +495,13 @@ struct NightJudge {
         let isResumed = account.said.contains { $0.word == .resume }
         if failed > limit, account.after.holds[account.rollout] == nil, !isResumed {
             no("S5", "\(failed) have failed at a gate of \(limit), which has not tripped")
+        }
+        // An abort is graver than a pause that a person has set in the meantime.
+        if failed > limit, story.policy.aborts, !isResumed,
+            account.before.holds[account.rollout] == nil,
+            account.after.holds[account.rollout] != .aborted
+        {
+            no("S5", "\(failed) have failed at a gate of \(limit), which has not aborted")
         }
     }
 
@@ -638,7 +690,8 @@ struct NightJudge {
         let steps = account.wish?.steps[number] ?? []
         guard story.vehicles[number].faults.isEmpty, !Self.canFail(steps),
             story.policy.airtime == nil,
-            story.policy.quarantine == nil, outcome != .inDoubt, outcome != .aborted,
+            story.policy.quarantine == nil, story.policy.judge != account.wish?.release,
+            outcome != .inDoubt, outcome != .aborted,
             !cleared.contains(number)
         else { return }
         // An order has installed a newer version than the plan's.

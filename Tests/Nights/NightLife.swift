@@ -102,6 +102,7 @@ private struct NightLife: Sendable {
             let plan = try depot.plan(wish)
             archive[plan.digest] = (plan, wish)
             account.written = plan.digest
+            (account.release, account.denied) = (wish.release, wish.denied)
             account.before = try await scene(of: journal, names, beside: rival)
             account.beganAt = clock.wallTime
             // At the end the other program finishes its own work, too.
@@ -174,7 +175,7 @@ private struct NightLife: Sendable {
                 rollout,
                 named,
                 among: named.isEmpty ? nil : Set(named),
-                atWork: inside ? try await journal.vehiclesAtWork() : [],
+                whileHeld: { inside },
                 quarantined: quarantined,
                 tellingRun: inside,
                 by: author,
@@ -212,7 +213,7 @@ private struct NightLife: Sendable {
             let cleared = try await journal.clear(
                 [id],
                 named: [id],
-                atWork: inside ? try await journal.vehiclesAtWork() : [],
+                whileHeld: { inside },
                 by: author,
                 at: now
             )
@@ -320,10 +321,27 @@ private struct NightLife: Sendable {
             account.wish?.steps[vehicle] = steps
         }
         if !chosen.isOrder, let wish = account.wish { account.always = depot.always(wish) }
+        let kept = archive.mapValues(\.plan)
+        let denied = Set(written.trust.denied)
+        guard plan.images.allSatisfy({ !denied.contains($0.digest) }) else {
+            // The program goes on with no image that the files deny.
+            account.start = .none
+            return
+        }
         let doings = Doings(account)
         let second = account.plan.rival?.second ?? 0
         async let theirs: Void = workElsewhere(other, after: .seconds(second))
-        try await work(plan, ids, again: again, isOrder: chosen.isOrder, doings, journal, names)
+        try await work(
+            plan,
+            ids,
+            again: again,
+            isOrder: chosen.isOrder,
+            doings,
+            journal,
+            names,
+            kept: kept,
+            denying: denied
+        )
         try await theirs
         let (ended, failure) = doings.state.withLock { ($0, $0.failure) }
         account = ended.account
@@ -411,7 +429,9 @@ private struct NightLife: Sendable {
         isOrder: Bool,
         _ doings: Doings,
         _ journal: Journal,
-        _ names: Set<String>
+        _ names: Set<String>,
+        kept: [SHA256Digest: FrozenPlan],
+        denying denied: Set<SHA256Digest>
     ) async throws {
         let night = doings.state.withLock { $0.account.plan }
         let stop = StopSignal()
@@ -463,7 +483,9 @@ private struct NightLife: Sendable {
                     doings,
                     journal,
                     host,
-                    stop
+                    stop,
+                    kept: kept,
+                    denying: denied
                 )
                 doings.state.withLock {
                     $0.account.counts = result.vehicles
@@ -487,9 +509,18 @@ private struct NightLife: Sendable {
         _ doings: Doings,
         _ journal: Journal,
         _ host: NightHost,
-        _ stop: StopSignal
+        _ stop: StopSignal,
+        kept: [SHA256Digest: FrozenPlan] = [:],
+        denying denied: Set<SHA256Digest> = []
     ) async throws -> RunResult {
-        let job = try NightRun(plan, of: ids, depot, watched: watch)
+        let job = try NightRun(
+            plan,
+            of: ids,
+            depot,
+            watched: watch,
+            kept: kept,
+            denying: denied
+        )
         let run = try await journal.beginRun(
             rollout: plan.name,
             plan: plan.digest,

@@ -15,13 +15,19 @@ struct NightRun: Sendable {
     private let builder: JobBuilder
     private let rules: RolloutRules
     private let watch: NightWatch
+    /// The plans that the program keeps, and the images that the files deny.
+    private let kept: [SHA256Digest: FrozenPlan]
+    private let denied: Set<SHA256Digest>
 
     init(
         _ plan: FrozenPlan,
         of ids: [VehicleID],
         _ depot: NightDepot,
-        watched watch: NightWatch
+        watched watch: NightWatch,
+        kept: [SHA256Digest: FrozenPlan] = [:],
+        denying denied: Set<SHA256Digest> = []
     ) throws {
+        (self.kept, self.denied) = (kept, denied.union(plan.trust.denied))
         self.plan = plan
         self.watch = watch
         self.depot = depot
@@ -74,7 +80,18 @@ struct NightRun: Sendable {
                 coordinator: coordinator,
                 peripherals: { name in radios.first { $0.adapter == name } },
                 image: { NightImage.job($0.image, name: $0.name, target: $0.target) },
+                terms: { [kept] debt in
+                    guard let began = try? await journal.execution(debt.execution),
+                        let plan = began.plan.flatMap({ kept[$0] })
+                    else { return nil }
+                    return JobBuilder(plan).terms(of: debt)
+                },
+                denied: denied,
                 step: { builder.step($1, for: $0) },
+                judge: { [bad = depot.story.policy.judge] question in
+                    let release = NightImage.release(question.version, of: question.image)
+                    return release == bad ? .unwell("it creaks") : .well
+                },
                 chance: { chance.withLock { $0.next() } }
             ),
             adapters: radios,

@@ -152,6 +152,7 @@ extension NightStory.Policy {
         for index in always.indices { add { $0.always.remove(at: index) } }
         add { $0.aborts = false }
         add { $0.asks = false }
+        add { $0.judge = nil }
         add { $0.window?.close = "finish" }
         return list
     }
@@ -163,7 +164,9 @@ extension NightStory.Edit {
         case .steps(vehicle, _), .remove(vehicle), .add(vehicle), .drives(vehicle),
             .stands(vehicle), .leaves(vehicle), .returns(vehicle):
             true
-        case .newImages, .steps, .remove, .add, .rename, .drives, .stands, .leaves, .returns: false
+        case .newImages, .recall, .steps, .remove, .add, .rename, .drives, .stands, .leaves,
+            .returns:
+            false
         }
     }
 }

@@ -34,7 +34,53 @@ struct NightTeller {
         // A vehicle that is not listed yet may be added later.
         if count > 1, pick(5) == 0 { story.vehicles[count - 1].isListed = false }
         for _ in 0..<(2 + pick(5)) { story.nights.append(night(story)) }
+        var other = NightTeller(seed: seed ^ 0x5DEE_CE66)
+        other.add(to: &story)
         return story
+    }
+
+    /// Judges, recalls, nights over midnight, and pauses of people beside gates that abort.
+    private mutating func add(to story: inout NightStory) {
+        if pick(4) == 0 { story.policy.judge = pick(3) - 1 }
+        if pick(5) == 0 {
+            story.nights[pick(story.nights.count)].edits.append(.recall)
+            // What was begun is found by an order for one vehicle, too.
+            if pick(2) == 0 {
+                let vehicle = pick(story.vehicles.count)
+                story.nights[pick(story.nights.count)].start = .exec(
+                    vehicle: vehicle,
+                    [order(story.vehicles[vehicle].kind)]
+                )
+            }
+        }
+        if pick(8) == 0 {
+            story.policy.again = "daily"
+            var window = NightStory.Window(from: (20 + pick(4)) * 60, minutes: 300 + pick(3) * 60)
+            window.close = one(of: ["finish", "safe-point", "stop"])
+            story.policy.window = window
+            for night in story.nights.indices where pick(2) == 0 {
+                story.nights[night].pause = one(of: [1_800, 3_600, 7_200])
+            }
+        }
+        if pick(8) == 0 {
+            (story.policy.gate, story.policy.aborts) = (0, true)
+            let place = one(of: [
+                Place.second(5 + pick(60)), .state("acting", 1), .use(3 + pick(40)),
+            ])
+            story.nights[0].incidents.append(.init(.say(.pause), at: place))
+        }
+        if pick(10) == 0, story.vehicles.count > 1 {
+            // A part by a plan, another plan, and the plan of the part.
+            let vehicle = pick(story.vehicles.count)
+            let (old, new) = (story.vehicles[vehicle].steps, steps(story.vehicles[vehicle].kind))
+            for start in [Start.limit([vehicle]), .run, .run] {
+                var night = NightStory.Night()
+                night.start = start
+                let isOld = start == .run && story.nights.last?.start == .limit([vehicle])
+                night.edits = [.steps(vehicle: vehicle, isOld ? old : new)]
+                story.nights.append(night)
+            }
+        }
     }
 
     private mutating func policy(_ count: Int) -> NightStory.Policy {
@@ -294,6 +340,7 @@ struct NightTeller {
     }
 
     typealias Place = NightStory.Place
+    typealias Start = NightStory.Start
 
     private mutating func incident(_ story: NightStory) -> NightStory.Incident {
         let count = story.vehicles.count

@@ -134,6 +134,9 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var aborts = false
         /// Whether a person must approve each further wave.
         package var asks = false
+        /// The release that the operator's program finds unwell, if any; nil when updates have no
+        /// judge.
+        package var judge: Int?
 
         package init() {}
     }
@@ -184,6 +187,8 @@ package struct NightStory: Codable, Sendable, Equatable {
     /// A change in the files or in the depot between two nights.
     package enum Edit: Codable, Sendable, Equatable {
         case newImages
+        /// New images, and the ones before are denied.
+        case recall
         case steps(vehicle: Int, [Step])
         case remove(Int)
         case add(Int)
