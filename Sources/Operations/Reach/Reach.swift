@@ -42,9 +42,10 @@ package struct Reach: Sendable {
         )
     }
 
-    /// The directory that a rehearsal has when none is named; nil for any other command.
+    /// The directory that a rehearsal writes into although none is named; nil for any other command.
     package func ownPlace(_ invocation: Invocation) -> String? {
-        invocation.has("state") ? nil : stage?.state
+        // A scan only reads what is known there.
+        invocation.has("state") || invocation.command == .scan ? nil : stage?.state
     }
 
     /// The right to send notices: a rehearsal has it only when it is asked for.
