@@ -6,6 +6,14 @@ package enum Pairing: Hashable, Sendable {
     case justWorks
     /// A bond with six digits that the module's manufacturer has assigned.
     case passkey(Passkey)
+
+    /// Whether only a device that knows the passkey can be at the other end.
+    package var isAuthenticated: Bool {
+        switch self {
+        case .passkey: true
+        case .none, .justWorks: false
+        }
+    }
 }
 
 /// The six digits of a pairing by passkey.

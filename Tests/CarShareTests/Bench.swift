@@ -15,6 +15,8 @@ struct CarShareBench: Sendable {
     let credentials: CarShareCredentials
     let notes = Notes()
     var limits = CarShareLimits()
+    /// With the passkey of the vehicle, so that its answers are its own.
+    var bond = BondPolicy(Passkey(123_456).map { .passkey($0) } ?? .none)
 
     /// Collects the notes of the sessions.
     final class Notes: Sendable {
@@ -67,6 +69,7 @@ struct CarShareBench: Sendable {
         CarShareVehicle(
             peripheral: SimulatedRadio(adapter: "hci0", air: simulation.air),
             credentials: credentials,
+            bond: bond,
             time: simulation.time,
             limits: limits,
             notes: notes.add

@@ -194,7 +194,7 @@ import Testing
     /// A1: a step that was done since then may have undone the effect of `always`.
     @Test func `what runs always runs again after a step that was done again`() throws {
         let lock = CarShareCommands(.lock)
-        let yard = CommandYard(seed: 1, count: 1, faults: [.init(.nack(2))])
+        let yard = CommandYard(seed: 1, count: 1, faults: [.init(.nack(2))], isBonded: true)
         let nights = try yard.nights(
             [unlock],
             always: [.command(lock)],
@@ -235,7 +235,8 @@ import Testing
     /// The fault is used up by the first command: the vehicle would accept a second one.
     @Test func `a command that a vehicle refuses is sent once and tried no more`() throws {
         let unknownKey: UInt8 = 2
-        let yard = CommandYard(seed: 1, count: 1, faults: [.init(.nack(unknownKey))])
+        let faults = [GOPlan.Fault(.nack(unknownKey))]
+        let yard = CommandYard(seed: 1, count: 1, faults: faults, isBonded: true)
         let night = try yard.nights([unlock])[0]
         #expect(night.counts == [.rejected: 1], "\(night.records)")
         #expect(night.intents.map { $0.settlement?.outcome } == [IntentRecord.failed])

@@ -21,6 +21,9 @@ final class CommandYard: Sendable {
     let modules: Bool
     /// The faults of each GO device.
     let faults: [GOPlan.Fault]
+    /// What the impostor of each GO device answers.
+    let impostor: GOPlan.Impostor?
+    let pairing: Pairing
     let events = Mutex<[Event]>([])
     let stop = StopSignal()
     private let clock: Mutex<any Timekeeper>
@@ -30,7 +33,9 @@ final class CommandYard: Sendable {
         count: Int,
         lossChance: Int = 0,
         modules: Bool = false,
-        faults: [GOPlan.Fault] = []
+        faults: [GOPlan.Fault] = [],
+        impostor: GOPlan.Impostor? = nil,
+        isBonded: Bool = false
     ) {
         simulation = Simulation(seed: seed)
         clock = Mutex(simulation.time)
@@ -38,6 +43,8 @@ final class CommandYard: Sendable {
         self.lossChance = lossChance
         self.modules = modules
         self.faults = faults
+        self.impostor = impostor
+        pairing = isBonded ? Passkey(123_456).map { .passkey($0) } ?? .none : .none
     }
 
     /// Asks the run to stop when it reads the clock for the `look`th time.
@@ -55,6 +62,7 @@ final class CommandYard: Sendable {
         plan.tenants = [try #require(CarShareBench.issuer).modulus]
         plan.lossChance = lossChance
         plan.faults = faults
+        plan.impostor = impostor
         return plan
     }
 
@@ -91,6 +99,7 @@ final class CommandYard: Sendable {
             serial: modules ? try moduleSerial(number) : plan.serial,
             driver: modules ? ComoduleUpdate(key: key) : CarShareDriver(),
             carShare: TokenSupply(try CarShareCredentials(text: token)),
+            bond: BondPolicy(pairing),
             steps: steps,
             always: always
         )
@@ -102,6 +111,8 @@ final class CommandYard: Sendable {
         var intents: [IntentRecord] = []
         /// The commands that each vehicle carried out.
         var executed: [[CarShareCommands]] = []
+        /// The number of signed commands that each impostor has collected so far.
+        var collected: [Int] = []
         /// The version that each module runs.
         var versions: [FirmwareVersion] = []
     }
@@ -192,6 +203,9 @@ final class CommandYard: Sendable {
             intents: try await journal.intents(rollout: "batch", vehicle: nil),
             executed: await simulation.air.arrange { world in
                 world.visitors.compactMap { ($0 as? GODevice)?.executed }
+            },
+            collected: await simulation.air.arrange { world in
+                world.visitors.compactMap { ($0 as? GOImpostor)?.collected.count }
             },
             versions: await simulation.air.arrange { world in
                 world.comoduleModules.map(\.runningVersion)

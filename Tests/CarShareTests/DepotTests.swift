@@ -38,6 +38,7 @@ import Testing
                     clock-behind: 1h
                     link-loss: 10%
                     stray-centrals: 2
+                    impostor: busy
                     link: {interval: 15ms}
                     vehicle: {ignition: true, locked: true, fuel: 20%, has-position: false,
                       reservation: R-1}
@@ -63,6 +64,7 @@ import Testing
         #expect(device.clockOffset == .seconds(-3_600))
         #expect(device.lossChance == 1_000)
         #expect(device.strayCentrals == 2)
+        #expect(device.impostor == .busy)
         #expect(device.link.mtu == 185)
         #expect(device.link.interval == .milliseconds(15))
         #expect(device.vehicle.isIgnitionOn)

@@ -337,7 +337,12 @@ import Testing
 
     @Test func `a token of another serial is refused`() throws {
         let token = try CarShareBench.token { $0.serial = "G9-0002" }
-        let bench = try CarShareBench(token: token)
+        // A device that says its serial is sent nothing.
+        let told = try CarShareBench(token: token).send(CarShareCommands(.checkIn))
+        #expect(told.outcomes[0].error?.fate == .notSent && told.seen.received == 0)
+        let bench = try CarShareBench(token: token) {
+            $0.faults = [GOPlan.Fault(.noVehicleData, times: 2)]
+        }
         let (outcomes, _) = try bench.send(CarShareCommands(.lock), CarShareCommands(.checkIn))
         #expect(outcomes[0].error?.reason == .session(.nack(.otherVehicle)))
         #expect(

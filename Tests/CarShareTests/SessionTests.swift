@@ -66,8 +66,10 @@ private func at(_ seconds: Double) -> Moment {
         _ = session.pieceSent(at: at(0))
         _ = session.received(AddOnFrame.handshakeRequest.bytes, at: at(0))
         _ = session.pieceSent(at: at(0))
-        _ = session.received(AddOnFrame.acknowledgement.bytes, at: at(0))
-        _ = session.begin(Self.lock, at: at(0))
+        let asked = session.received(AddOnFrame.acknowledgement.bytes, at: at(0))
+        #expect(asked == [.notify(AddOnFrame.vehicleDataRequest.bytes)])
+        let early = session.begin(Self.lock, at: at(0))
+        #expect(early == [.finished(.failure(CarShareFailure(.notSent, .notConnected)))])
         _ = session.pieceSent(at: at(0))
         let serial = Array(named.utf8) + [UInt8](repeating: 0, count: 12 - named.utf8.count)
         let data = try AddOnFrame(.vehicleData, [UInt8](repeating: 0, count: 40) + serial).bytes
@@ -75,18 +77,62 @@ private func at(_ seconds: Double) -> Moment {
         // Without the answer to it the command is never signed, so it cannot be carried out.
         let after = session.received(try Self.message(Self.challenge), at: at(1))
         guard named == "G9-0002", let other = Serial(named) else {
-            #expect(actions == [.note(.frame(.vehicleData))])
+            #expect(actions == [.opened])
             return
         }
         let error = AddOnTransportError.otherVehicle(other)
-        let failure = CarShareFailure(.notSent, .handshake(error))
-        #expect(
-            actions == [
-                .note(.frame(.vehicleData)), .finished(.failure(failure)), .closed(error),
-            ]
-        )
-        #expect(failure.failureClass == .rejected)
+        #expect(actions == [.closed(error)])
+        #expect(CarShareFailure(.notSent, .handshake(error)).failureClass == .rejected)
         #expect(after == [.note(.bytesOutsideSession(42))])
+    }
+
+    @Test func `a vehicle that does not say which one it is gets its time, then its command`() {
+        var session = CarShareSession(serial: Serial("G9-0001")) { commands, _ in
+            CarShareMessage.secure(commands.bytes)
+        }
+        _ = session.socketOpened(maximumLength: 20, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        _ = session.received(AddOnFrame.handshakeRequest.bytes, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        _ = session.received(AddOnFrame.acknowledgement.bytes, at: at(0))
+        _ = session.pieceSent(at: at(0))
+        #expect(session.deadline == at(2))
+        #expect(session.timeout(at: at(1)) == [])
+        #expect(session.timeout(at: at(2)) == [.note(.unidentified), .opened])
+        #expect(
+            session.begin(Self.lock, at: at(2)) == [.notify(hex("02 88 03 00 00 01 00 8E 4F 03"))]
+        )
+    }
+
+    /// What follows the signature in the frame is known to anybody: 14 bytes, and with them some of
+    /// the signature can be tried.
+    @Test func `a command of which only bytes are missing that can be guessed has left`() throws {
+        for missing in [0, 20, 40] {
+            var session = CarShareSession { _, _ in
+                CarShareMessage.secure([UInt8](repeating: 0xAA, count: 232))
+            }
+            _ = session.socketOpened(maximumLength: 20, at: at(0))
+            _ = session.pieceSent(at: at(0))
+            _ = session.received(AddOnFrame.handshakeRequest.bytes, at: at(0))
+            _ = session.pieceSent(at: at(0))
+            _ = session.received(AddOnFrame.acknowledgement.bytes, at: at(0))
+            _ = session.begin(CarShareCommands(.openTrunk), at: at(0))
+            _ = session.pieceSent(at: at(0))
+            _ = session.received(AddOnFrame.reply(accepted: true).bytes, at: at(0))
+            var actions = session.received(try Self.message(Self.challenge), at: at(0))
+            var sent = 0
+            while case .notify(let piece)? = actions.first, sent + piece.count <= 240 - missing {
+                sent += piece.count
+                if sent == 240 - missing { break }
+                actions = session.pieceSent(at: at(0))
+            }
+            let end = session.linkFailed(.lost, at: at(0))
+            let fate: CarShareFate = missing > 32 ? .notSent : .inDoubt
+            #expect(
+                end.first == .finished(.failure(CarShareFailure(fate, .link(.lost)))),
+                "\(missing) bytes are missing"
+            )
+        }
     }
 
     @Test func `a vehicle that answers and never accepts is taken at its answers`() throws {

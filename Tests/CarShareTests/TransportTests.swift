@@ -125,10 +125,9 @@ private func at(_ seconds: Double) -> Moment {
         var machine = try Self.machine("connected")
         let body = hex("01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20")
         let first = hex("02 88 14 00 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16")
-        #expect(try machine.send(body) == [.notify(first)])
-        #expect(
-            machine.pieceSent() == [.messageLeaves, .notify(hex("17 18 19 20 B8 B6 03"))]
-        )
+        // The rest is so short that it could be guessed.
+        #expect(try machine.send(body) == [.messageLeaves, .notify(first)])
+        #expect(machine.pieceSent() == [.notify(hex("17 18 19 20 B8 B6 03"))])
         #expect(machine.pieceSent() == [])
     }
 
@@ -183,8 +182,8 @@ private func at(_ seconds: Double) -> Moment {
         #expect(try machine.send([1]) == [])
         _ = machine.pieceSent()
         _ = machine.pieceSent()
-        #expect(machine.pieceSent() == [.notify(hex("02 88 01 00"))])
-        #expect(machine.pieceSent() == [.messageLeaves, .notify(hex("01 8C 2E 03"))])
+        #expect(machine.pieceSent() == [.messageLeaves, .notify(hex("02 88 01 00"))])
+        #expect(machine.pieceSent() == [.notify(hex("01 8C 2E 03"))])
     }
 
     @Test func `a message that is given up does not go out further`() throws {

@@ -113,6 +113,29 @@ import Testing
         #expect(try digest(other, fleet: held).digest == digest(other, fleet: free).digest)
     }
 
+    @Test func `vehicles that are opened without a bond are warned about once`() throws {
+        func warnings(_ row: String) throws -> [String] {
+            let manifest = """
+                name: open
+                vehicles:
+                  - {id: car-1, serial: G9-1, family: geotab-go\(row)}
+                  - {id: car-2, serial: G9-2, family: geotab-go, pairing: passkey,
+                    passkey: "file:keys/2"}
+                steps: [{command: unlock-all}]
+                always: [{command: lock}]
+
+                """
+            return try Sample.read(manifest).diagnostics.map(\.description)
+        }
+        let told = try warnings("")
+        #expect(
+            told.count { $0.contains("warning: the vehicle `car-1` is opened over a link") } == 1
+        )
+        #expect(!told.contains { $0.contains("car-2") }, "\(told)")
+        let bonded = try warnings(", pairing: passkey, passkey: \"file:keys/1\"")
+        #expect(!bonded.contains { $0.contains("is opened over a link") }, "\(bonded)")
+    }
+
     @Test func `a label that no vehicle has is warned about`() throws {
         let (plan, diagnostics) = try Sample.read(
             Sample.manifest.replacing("speed: \"== 0\"", with: "label.depto: tallinn-1")

@@ -7,14 +7,15 @@ import Testing
     private func cars(rollout: String) throws -> PromiseYard {
         let yard = try PromiseYard()
         let keys = Program.repository.appending(path: "manifests/commands").path
-        var fleet = "id,serial,family,secret\n"
+        var fleet = "id,serial,family,secret,pairing,passkey\n"
         for number in 1...4 {
             let text = try String(
                 contentsOfFile: "\(keys)/keys/car-0\(number).token",
                 encoding: .utf8
             )
             try yard.program.write("car-\(number).token", text)
-            fleet += "car-\(number),G9-000\(number),geotab-go,file:car-\(number).token\n"
+            fleet += "car-\(number),G9-000\(number),geotab-go,file:car-\(number).token,"
+            fleet += "passkey,file:car.passkey\n"
         }
         try yard.program.write("fleet.csv", fleet)
         let depot = try String(contentsOfFile: "\(keys)/depot.yaml", encoding: .utf8)

@@ -96,6 +96,7 @@ import Testing
 
     @Test func `a vehicle stands where the last process left them`() throws {
         let program = try Program()
+        try program.write("car.passkey", "123456\n")
         try program.write("car.token", SampleTokens.good)
         try program.write(
             "depot.yaml",
@@ -111,7 +112,8 @@ import Testing
             """
             name: cars
             vehicles:
-              - {id: car, serial: G9-0001, family: geotab-go, token: "file:car.token"}
+              - {id: car, serial: G9-0001, family: geotab-go, token: "file:car.token",
+                pairing: passkey, passkey: "file:car.passkey"}
             steps:
               - command: lock
             """

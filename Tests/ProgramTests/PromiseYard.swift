@@ -20,6 +20,8 @@ struct PromiseYard {
         try program.copyDemo()
         try program.write("key", Self.key + "\n")
         try program.write("car.token", SampleTokens.good)
+        // For cars with a bond: only their refusals count as refusals.
+        try program.write("car.passkey", "123456\n")
         var fleet = "id,serial,family,secret,token\n"
         for number in 1...max(bikes.count, 1) where number <= bikes.count {
             fleet += "b\(number),\(Self.serial(number)),comodule,file:key,\n"

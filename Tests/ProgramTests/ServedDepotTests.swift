@@ -227,6 +227,10 @@ import Workbench
             let again = try order("command check-in")
             #expect(again.status == 10, "\(again.errors)")
             #expect(again.output.contains("a reservation is already under way"))
+            // Without a bond its word does not count: a person has to look.
+            #expect(again.output.contains("it may have been carried out"), "\(again.output)")
+            let cleared = try program.run(["clear", "car", "--state", program.state])
+            #expect(cleared.status == 0, "\(cleared.errors)")
         }
         try serving {
             let after = try order("command check-out")

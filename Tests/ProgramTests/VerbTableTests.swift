@@ -119,10 +119,10 @@ import Testing
         try yard.program.write(
             "fleet.csv",
             """
-            id,serial,family,secret,token,steps
-            car,G9-0001,geotab-go,,file:car.token,command: check-out
-            b1,00f0000000000001,comodule,file:key,,
-            b2,00f0000000000002,comodule,file:key,,
+            id,serial,family,secret,token,pairing,passkey,steps
+            car,G9-0001,geotab-go,,file:car.token,passkey,file:car.passkey,command: check-out
+            b1,00f0000000000001,comodule,file:key,,,,
+            b2,00f0000000000002,comodule,file:key,,,,
 
             """
         )

@@ -137,6 +137,7 @@ package struct ManifestReader {
             check.families(vehicles, common: common)
             check.repositories(trust)
             check.labels(of: vehicles)
+            check.bonds(of: vehicles, always: always)
         }
         let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
         var plan = FrozenPlan(

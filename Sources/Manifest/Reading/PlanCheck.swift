@@ -1,4 +1,5 @@
 import Domain
+import Families
 import SourceTree
 
 /// Checks that need steps, images and vehicles together.
@@ -43,6 +44,24 @@ struct PlanCheck {
                 hint: "add `tuf: {repository: \(repository.name), target: …}` to an image"
             )
         }
+    }
+
+    /// Warns once about vehicles that are opened over links without a bond by passkey.
+    ///
+    /// Anybody nearby could connect in the place of such a vehicle, and pass the signed command on to it.
+    func bonds(of vehicles: [PlannedVehicle], always: [Step]) {
+        let open = vehicles.filter { $0.isOpenedUnproven(always) }
+        guard let first = open.first else { return }
+        let rest = open.count == 1 ? "" : " and \(open.count - 1) more are"
+        let isAlone = FamilyRegistry.takesToken(first.family)
+        diagnostics.warning(
+            first.place,
+            "the vehicle \(quoted(first.id.text))\(rest.isEmpty ? " is" : rest) opened over a link "
+                + "without a bond: anybody nearby can pass the signed command on to it",
+            hint: isAlone
+                ? "give it `pairing: passkey` and its six digits, where its device can pair"
+                : "a GO device can pair in a row of its own, with `pairing: passkey`"
+        )
     }
 
     /// Warns about labels that no vehicle has: most of them are misspelled.
@@ -104,6 +123,22 @@ struct PlanCheck {
                         + "and will reject the image \(name)",
                     hint: "select by `family`, or give them steps of their own"
                 )
+            }
+        }
+    }
+}
+
+extension PlannedVehicle {
+    /// Whether it gets a command that opens it from a host that cannot know who takes it.
+    func isOpenedUnproven(_ always: [Step]) -> Bool {
+        let isBonded = bond.pairing == .passkey || bond.passkey != nil
+        let isProven = isBonded && FamilyRegistry.takesToken(family)
+        guard !isProven else { return false }
+        return (steps + always).contains { step in
+            if case .command(let commands) = step.action {
+                commands.contains { $0.opens }
+            } else {
+                false
             }
         }
     }

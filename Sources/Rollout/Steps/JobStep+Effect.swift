@@ -40,18 +40,6 @@ extension VehicleJob {
 }
 
 extension CarShareCommands {
-    /// Whether all of them can be repeated without harm: the vehicle ends in the intended state.
-    var isHarmless: Bool {
-        list.allSatisfy { command in
-            switch command {
-            case .lock, .ignitionInhibit, .secureConditionsCheck: true
-            case .unlockDriver, .unlockAll, .openTrunk, .closeTrunk, .locate, .ignitionEnable,
-                .checkIn, .checkOut:
-                false
-            }
-        }
-    }
-
     /// What a person has to check to know whether they were carried out.
     var check: String {
         let checks = list.map { command in

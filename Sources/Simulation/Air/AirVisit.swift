@@ -1,5 +1,5 @@
 package import Domain
-import Radio
+package import Radio
 
 /// A simulated central: scans for a service of the program and connects to it.
 package protocol AirVisitor: AnyObject {
@@ -14,12 +14,16 @@ package protocol AirVisitor: AnyObject {
     func notified(_ bytes: [UInt8], _ visit: AirVisit)
     func visitEnded(_ visit: AirVisit)
 
+    /// Whether it can pair in this way, where the service demands that.
+    func canPair(_ pairing: Pairing) -> Bool
+
     /// Its own account of what was done to it, for those who judge that.
     var record: String? { get }
 }
 
 extension AirVisitor {
     package var record: String? { nil }
+    package func canPair(_ pairing: Pairing) -> Bool { true }
 }
 
 /// A service of the program on the air.

@@ -29,7 +29,9 @@ extension World {
     /// Every central that scans for the service hears it and connects after its reaction time.
     func advertisedServiceChanged(_ publication: AirPublication) {
         guard publication.isAdvertising else { return }
-        for visitor in visitors where visitor.seeks == publication.service.uuid {
+        let service = publication.service
+        for visitor in visitors
+        where visitor.seeks == service.uuid && visitor.canPair(service.bond.pairing) {
             after(visitor.reactionTime) { [unowned self, weak publication, unowned visitor] in
                 guard let publication, publication.isAdvertising,
                     visitor.seeks == publication.service.uuid

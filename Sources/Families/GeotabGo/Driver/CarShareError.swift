@@ -60,7 +60,12 @@ extension CarShareError: CustomStringConvertible {
             case .radio(let error): error.description
             case .session(let reason): reason.description
             }
-        return fate == .inDoubt ? sentence + "; it may have been carried out" : sentence
+        guard fate == .inDoubt else { return sentence }
+        guard case .session(let reason) = reason, reason.isDenial else {
+            return sentence + "; it may have been carried out"
+        }
+        return sentence + "; without a bond by passkey that proves nothing, "
+            + "and it may have been carried out"
     }
 }
 

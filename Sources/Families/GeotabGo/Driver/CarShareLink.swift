@@ -18,6 +18,7 @@ package final class CarShareLink {
     init(
         link: any CentralLink,
         credentials: CarShareCredentials,
+        isProven: Bool,
         time: any Timekeeper,
         limits: CarShareLimits,
         notes: @escaping @Sendable (CarShareNote) -> Void,
@@ -30,6 +31,7 @@ package final class CarShareLink {
         self.phases = phases
         session = CarShareSession(
             serial: Serial(credentials.token.reservation.serial),
+            isProven: isProven,
             limits: limits,
             sign: credentials.message
         )

@@ -86,13 +86,16 @@ package struct CarShareVehicle: Sendable {
         let link = CarShareLink(
             link: central,
             credentials: credentials,
+            isProven: bond.pairing.isAuthenticated,
             time: time,
             limits: limits,
             notes: notes,
             phases: phases
         )
         do throws(CarShareError) {
-            let last = time.now.advanced(by: limits.handshake + limits.piece)
+            let last = time.now.advanced(
+                by: limits.handshake + limits.identification + limits.piece
+            )
             try await link.open(before: deadline.map { min($0, last) } ?? last)
         } catch {
             return .failure(error)

@@ -25,8 +25,7 @@ package struct AddOnTransport: Sendable {
         /// Send one piece to the vehicle; `pieceSent` or `linkFailed` follows.
         case notify([UInt8])
         case opened
-        /// The last piece of the message is being sent: from now on the vehicle may have the
-        /// message.
+        /// From now on the vehicle may have the message: what is left of it can be guessed.
         case messageLeaves
         case accepted
         case rejected
@@ -42,13 +41,20 @@ package struct AddOnTransport: Sendable {
     private enum Outgoing: Equatable {
         case sync
         case confirmation
+        case vehicleDataRequest
         case message(AddOnFrame)
     }
 
     private struct Piecemeal {
         var isMessage: Bool
         var rest: ArraySlice<UInt8>
+        /// Whether the vehicle may have the message, as it can guess the rest.
+        var hasLeft = false
     }
+
+    /// A message counts as sent when no more bytes than these are left: what follows a signature is
+    /// known to anybody, and missing bytes of a signature can be tried.
+    private static let guessable = 32
 
     package private(set) var state = State.idle
     private let limits: CarShareLimits
@@ -157,6 +163,12 @@ package struct AddOnTransport: Sendable {
         return enqueue(.message(frame))
     }
 
+    /// Asks the vehicle for the data with its serial.
+    package mutating func askForVehicleData() -> [Action] {
+        guard case .connected = state else { return [] }
+        return enqueue(.vehicleDataRequest)
+    }
+
     private var hasMessage: Bool {
         awaitsReply || current?.isMessage == true
             || queue.contains { if case .message = $0 { true } else { false } }
@@ -184,6 +196,8 @@ package struct AddOnTransport: Sendable {
         case .sync: current = Piecemeal(isMessage: false, rest: [AddOnNumbers.sync])
         case .confirmation:
             current = Piecemeal(isMessage: false, rest: AddOnFrame.confirmation().bytes[...])
+        case .vehicleDataRequest:
+            current = Piecemeal(isMessage: false, rest: AddOnFrame.vehicleDataRequest.bytes[...])
         case .message(let frame): current = Piecemeal(isMessage: true, rest: frame.bytes[...])
         }
         return piece()
@@ -193,10 +207,12 @@ package struct AddOnTransport: Sendable {
         guard var going = current else { return [] }
         let piece = Array(going.rest.prefix(maximumLength))
         going.rest = going.rest.dropFirst(maximumLength)
+        let leaves =
+            going.isMessage && !going.hasLeft && going.rest.count <= Self.guessable
+        going.hasLeft = going.hasLeft || leaves
         current = going
-        guard going.isMessage, going.rest.isEmpty else { return [.notify(piece)] }
-        awaitsReply = true
-        return [.messageLeaves, .notify(piece)]
+        if going.isMessage, going.rest.isEmpty { awaitsReply = true }
+        return leaves ? [.messageLeaves, .notify(piece)] : [.notify(piece)]
     }
 
     /// The socket took the piece.
@@ -264,7 +280,7 @@ package struct AddOnTransport: Sendable {
             // The acknowledgement of a repeated confirmation: it concerns no message.
             return []
         case .vehicleData:
-            return [.note(.frame(frame.type)), .vehicleData(frame.body)]
+            return [.vehicleData(frame.body)]
         case .serverPacket, .longServerPacket, .protobufToHost, .version, .status,
             .confirmation, .freeFormat, .vehicleDataAcknowledgement, .vehicleDataRequest,
             .packetToServer, .priorityStatus, .messageToVehicle, .ping, .longPacketToServer,

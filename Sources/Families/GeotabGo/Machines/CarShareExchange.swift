@@ -38,15 +38,19 @@ package struct CarShareExchange: Sendable {
     /// The time at which `timeout` is due.
     package private(set) var deadline: Moment?
     /// The challenge that the current command was signed for, as it was received.
-    private var answered: [UInt8]?
+    private var challenge: [UInt8]?
+    /// Whether the peer certainly is the vehicle, so that it can be believed that it did nothing.
+    private let isProven: Bool
     private let limits: CarShareLimits
     private let sign: @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
 
     /// `sign` makes the message with the signed command; nil when signing fails.
     package init(
+        isProven: Bool = false,
         limits: CarShareLimits = CarShareLimits(),
         sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
     ) {
+        self.isProven = isProven
         self.limits = limits
         self.sign = sign
     }
@@ -72,12 +76,24 @@ package struct CarShareExchange: Sendable {
         }
     }
 
+    /// The fate of a signed command by what the peer says of it.
+    ///
+    /// Anybody can relay or keep a signed command and say that it was refused. That matters where a
+    /// second signature must not be given out.
+    private func answered(
+        _ fate: CarShareFate,
+        _ ended: CarShareCommands? = nil
+    ) -> CarShareFate {
+        let isHarmless = (ended ?? commands)?.isHarmless ?? true
+        return isProven || isHarmless ? fate : .inDoubt
+    }
+
     // MARK: Events
 
     package mutating func begin(_ commands: CarShareCommands, at now: Moment) -> [Action] {
         switch state {
         case .idle:
-            answered = nil
+            challenge = nil
             state = .requesting(commands, kept: [], left: false)
             deadline = now.advanced(by: limits.reply)
             return [.send(CarShareMessage.request)]
@@ -125,7 +141,7 @@ package struct CarShareExchange: Sendable {
         case .issuing(_, let kept, true):
             // The vehicle answered a message that it then rejected: one of the two is wrong.
             return end(
-                kept.isEmpty ? .refused : .inDoubt,
+                kept.isEmpty ? answered(.refused) : .inDoubt,
                 .commandRejected,
                 isClean: kept.isEmpty
             )
@@ -173,11 +189,11 @@ package struct CarShareExchange: Sendable {
         case .requesting(_, let kept, _):
             kept.contains(message)
         case .issuing(_, let kept, _):
-            message == answered || kept.contains(message)
+            message == challenge || kept.contains(message)
         case .awaitingVerdict:
-            message == answered
+            message == challenge
         case .awaitingResult:
-            message == answered || message == CarShareAcknowledgement.accepted.message
+            message == challenge || message == CarShareAcknowledgement.accepted.message
         case .idle, .waitingForChallenge, .spent:
             false
         }
@@ -211,7 +227,7 @@ package struct CarShareExchange: Sendable {
             challenge = try CarShareChallenge(message: message)
         } catch { return end(.notSent, .challenge(error)) }
         guard let body = sign(commands, challenge) else { return end(.notSent, .signing) }
-        answered = message
+        self.challenge = message
         state = .issuing(commands, kept: [], left: false)
         deadline = now.advanced(by: limits.reply)
         return [.send(body)]
@@ -229,7 +245,7 @@ package struct CarShareExchange: Sendable {
                 deadline = now.advanced(by: limits.result)
                 return []
             case .refused(let refusal):
-                return end(.refused, .nack(refusal), isClean: true)
+                return end(answered(.refused), .nack(refusal), isClean: true)
             }
         } catch {
             return end(.inDoubt, .verdict(error))
@@ -245,7 +261,12 @@ package struct CarShareExchange: Sendable {
             deadline = nil
             state = .idle(used: true)
             guard !report.isSuccess else { return [.finished(.success(report))] }
-            return [.finished(.failure(CarShareFailure(report, of: commands)))]
+            let failure = CarShareFailure(report, of: commands)
+            return [
+                .finished(
+                    .failure(CarShareFailure(answered(failure.fate, commands), failure.reason))
+                )
+            ]
         } catch {
             return end(.inDoubt, .unreadableResult(error))
         }

@@ -112,6 +112,20 @@ extension CarShareFailure: CustomStringConvertible {
     package var description: String { reason.description }
 }
 
+extension CarShareFailure.Reason {
+    /// Whether the peer says that it did not carry the signed command out.
+    var isDenial: Bool {
+        switch self {
+        case .commandRejected, .nack: true
+        case .statuses(let statuses): !statuses.contains { $0.standing == .unclear }
+        case .busy, .notConnected, .outOfStep, .handshake, .tooLong, .requestRejected, .silence,
+            .challenge, .signing, .verdict, .unreadableResult, .damaged, .link, .closed,
+            .outOfTime:
+            false
+        }
+    }
+}
+
 extension CarShareFailure.Reason: CustomStringConvertible {
     package var description: String {
         switch self {

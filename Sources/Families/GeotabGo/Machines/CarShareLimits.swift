@@ -14,6 +14,8 @@ package struct CarShareLimits: Sendable, Equatable {
     package var handshake: Duration = .seconds(30)
     /// The time for the acknowledgement of a confirmation; after it the sync bytes begin again.
     package var acknowledgement: Duration = .seconds(5)
+    /// The time for the data in which the vehicle says which one it is; older devices send none.
+    package var identification: Duration = .seconds(2)
     /// The time between two pieces of one frame, in either direction.
     package var piece: Duration = .seconds(5)
     /// The time for all pieces of a message and the vehicle's acceptance.

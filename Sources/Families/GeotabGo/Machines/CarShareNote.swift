@@ -19,6 +19,8 @@ package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {
     case damaged(AddOnFrameError)
     /// The vehicle answered a message without accepting it: the message counts as accepted.
     case answeredUnaccepted
+    /// The vehicle did not say which one it is.
+    case unidentified
 
     package var description: String {
         switch self {
@@ -33,6 +35,7 @@ package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {
         case .repeated(let length): "passed over a message of \(length) bytes that came before"
         case .damaged(let error): "passed over \(error)"
         case .answeredUnaccepted: "the vehicle answered a message without accepting it first"
+        case .unidentified: "the vehicle did not say which one it is"
         }
     }
 }

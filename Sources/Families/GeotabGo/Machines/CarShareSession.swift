@@ -20,24 +20,27 @@ package struct CarShareSession: Sendable {
 
     /// The serial of the vehicle that the token is for; nil when it names none.
     private let serial: Serial?
+    /// Until when the vehicle may say which one it is; nil when that is not waited for.
+    private var identifying: Moment?
+    private let limits: CarShareLimits
 
+    /// `isProven` when the link has a bond by passkey: only then the peer certainly is the vehicle.
     package init(
         serial: Serial? = nil,
+        isProven: Bool = false,
         limits: CarShareLimits = CarShareLimits(),
         sums: AddOnSums = .trusting,
         sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
     ) {
         self.serial = serial
         transport = AddOnTransport(limits: limits, sums: sums)
-        exchange = CarShareExchange(limits: limits, sign: sign)
+        self.limits = limits
+        exchange = CarShareExchange(isProven: isProven, limits: limits, sign: sign)
     }
 
     /// The time at which `timeout` is due.
     package var deadline: Moment? {
-        guard let one = transport.deadline, let other = exchange.deadline else {
-            return transport.deadline ?? exchange.deadline
-        }
-        return min(one, other)
+        [transport.deadline, exchange.deadline, identifying].compactMap { $0 }.min()
     }
 
     /// A vehicle subscribed.
@@ -50,7 +53,7 @@ package struct CarShareSession: Sendable {
     }
 
     package mutating func begin(_ commands: CarShareCommands, at now: Moment) -> [Action] {
-        guard exchange.isUnderWay || transport.state == .connected else {
+        guard exchange.isUnderWay || transport.state == .connected && identifying == nil else {
             return [.finished(.failure(CarShareFailure(.notSent, .notConnected)))]
         }
         return route(exchange.begin(commands, at: now), at: now)
@@ -70,6 +73,10 @@ package struct CarShareSession: Sendable {
 
     package mutating func timeout(at now: Moment) -> [Action] {
         let actions = route(transport.timeout(at: now), at: now)
+        if let limit = identifying, now >= limit {
+            identifying = nil
+            return actions + [.note(.unidentified), .opened]
+        }
         return actions + route(exchange.timeout(at: now), at: now)
     }
 
@@ -88,7 +95,10 @@ package struct CarShareSession: Sendable {
         actions.flatMap { action -> [Action] in
             switch action {
             case .notify(let bytes): return [.notify(bytes)]
-            case .opened: return [.opened]
+            case .opened:
+                guard serial != nil else { return [.opened] }
+                identifying = now.advanced(by: limits.identification)
+                return route(transport.askForVehicleData(), at: now)
             case .messageLeaves:
                 exchange.messageLeaves()
                 return []
@@ -98,11 +108,14 @@ package struct CarShareSession: Sendable {
             case .damaged(let error): return route(exchange.damaged(error), at: now)
             case .note(let note): return [.note(note)]
             case .vehicleData(let body):
+                let isAwaited = identifying != nil
+                identifying = nil
                 guard let serial, let own = AddOnNumbers.serial(inVehicleData: body),
                     own != serial
-                else { return [] }
+                else { return isAwaited ? [.opened] : [.note(.frame(.vehicleData))] }
                 return route(transport.leave(vehicle: own), at: now)
             case .closed(let error):
+                identifying = nil
                 let reason: CarShareFailure.Reason =
                     switch error {
                     case .link(let failure)?: .link(failure)

@@ -197,12 +197,22 @@ package final class GODevice: AirVisitor {
             guard wantsAcknowledgement, !ignoresConfirmation else { return }
             send(.acknowledgement)
         case (_, .ping): send(.acknowledgement)
+        case (.ready, .vehicleDataRequest), (.busy, .vehicleDataRequest): tellSerial()
         case (.ready(let challenge), .messageToVehicle): received(frame.body, challenge)
         case (.busy, .messageToVehicle):
             send(.reply(accepted: true))
             if frame.body.first == 0x80 { refuse(.busy) }
         case (.listening, _), (.asked, _), (.ready, _), (.busy, _): return
         }
+    }
+
+    /// Sends the device's data; only its serial has a meaning here.
+    private func tellSerial() {
+        guard !happens(.noVehicleData),
+            let data = AddOnNumbers.vehicleData(serial: plan.serial),
+            let frame = try? AddOnFrame(.vehicleData, data)
+        else { return }
+        send(frame)
     }
 
     // MARK: Commands
@@ -375,6 +385,7 @@ extension World {
         let device = GODevice(plan: plan, world: self, slot: slot)
         add(device)
         for number in 0..<plan.strayCentrals { add(StrayCentral(of: plan, number: number)) }
+        if let answer = plan.impostor { add(GOImpostor(of: plan, answering: answer)) }
         return device
     }
 }

@@ -21,10 +21,29 @@ package struct GOPlan: Sendable, Equatable {
     package var lossChance = 0
     /// Number of centrals that subscribe to any service and send nothing.
     package var strayCentrals = 0
+    /// What an impostor says who connects before the device and keeps the signed commands.
+    package var impostor: Impostor?
 
     package init(serial: Serial, hardwareID: UInt32) {
         self.serial = serial
         self.hardwareID = hardwareID
+    }
+
+    /// What an impostor answers to a signed command.
+    package enum Impostor: String, CaseIterable, Sendable {
+        /// It rejects the message.
+        case reject
+        /// It is busy.
+        case busy
+        /// It refuses the command.
+        case nack
+        /// Another operation is in progress.
+        case status
+        case nothing
+        /// It leaves, without the last few bytes.
+        case leave
+        /// It reports that the command was carried out, as one who passes it on to the vehicle can.
+        case success
     }
 
     /// The state of the vehicle at the beginning of the simulation.
@@ -89,6 +108,8 @@ package struct GOPlan: Sendable, Equatable {
             case noHandshakeAcknowledgement
             /// It begins the handshake again in this phase of a command, then goes on.
             case secondHandshake(in: Phase)
+            /// It does not say which device it is.
+            case noVehicleData
             /// The challenge is sent before the acceptance of the request.
             case challengeEarly
             /// The challenge has this many random bytes.

@@ -78,6 +78,7 @@ struct GOReader {
             reader.boolean("clock-unset", default: false) ? nil : offset - behind
         plan.lossChance = reader.percent("link-loss", .optional)?.hundredths ?? 0
         plan.strayCentrals = reader.integer("stray-centrals", in: 0...8, default: 0)
+        plan.impostor = reader.choice("impostor", GOPlan.Impostor.self, .optional)
         plan.vehicle = vehicle()
         plan.link = link
         if let own = reader.reader("link", as: "a link", .optional) {
@@ -180,6 +181,7 @@ struct GOReader {
     private static let switches: [(String, GOPlan.Fault.Kind)] = [
         ("no-handshake", .noHandshake),
         ("no-handshake-ack", .noHandshakeAcknowledgement),
+        ("no-vehicle-data", .noVehicleData),
         ("challenge-early", .challengeEarly), ("wrong-checksum", .wrongChecksum),
         ("no-challenge", .noChallenge), ("no-ack", .noAcknowledgement),
         ("no-result", .noResult), ("fails-silently", .failsSilently),

@@ -22,6 +22,7 @@ package struct AddOnFrame: Equatable, Sendable {
 
     /// Requests the handshake.
     package static let handshakeRequest = AddOnFrame(unchecked: .handshakeRequest, [])
+    package static let vehicleDataRequest = AddOnFrame(unchecked: .vehicleDataRequest, [])
     package static let acknowledgement = AddOnFrame(unchecked: .acknowledgement, [])
 
     /// Announces which device we are and our flags.

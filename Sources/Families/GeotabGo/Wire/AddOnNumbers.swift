@@ -31,6 +31,14 @@ package enum AddOnNumbers {
     /// it.
     private static let serialPlace = 40..<52
 
+    /// The data of a vehicle at rest in an unknown place; nil when its serial is too long for it.
+    package static func vehicleData(serial: Serial) -> [UInt8]? {
+        let text = Array(serial.text.utf8)
+        guard text.count <= serialPlace.count else { return nil }
+        return [UInt8](repeating: 0, count: serialPlace.lowerBound) + text
+            + [UInt8](repeating: 0, count: serialPlace.count - text.count)
+    }
+
     /// Nil when the data contains no serial.
     package static func serial(inVehicleData body: [UInt8]) -> Serial? {
         guard body.count >= serialPlace.upperBound else { return nil }

@@ -31,6 +31,25 @@ package enum CarShareCommand: String, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// Whether it can be repeated without harm, and a signed one does nobody a favour.
+    package var isHarmless: Bool {
+        switch self {
+        case .lock, .ignitionInhibit, .secureConditionsCheck: true
+        case .unlockDriver, .unlockAll, .openTrunk, .closeTrunk, .locate, .ignitionEnable,
+            .checkIn, .checkOut:
+            false
+        }
+    }
+
+    /// Whether it gives a person who stands beside the vehicle a way into it, or a way off.
+    package var opens: Bool {
+        switch self {
+        case .unlockDriver, .unlockAll, .openTrunk, .ignitionEnable, .checkIn: true
+        case .lock, .closeTrunk, .locate, .ignitionInhibit, .checkOut, .secureConditionsCheck:
+            false
+        }
+    }
+
     /// Its bit, which is the same in commands and in permissions.
     package var bit: UInt32 { permission.rawValue }
 }
@@ -52,6 +71,9 @@ package struct CarShareCommands: Hashable, Sendable, CustomStringConvertible {
     package var list: [CarShareCommand] {
         CarShareCommand.allCases.filter { bits & $0.bit != 0 }
     }
+
+    /// Whether all of them can be repeated without harm: the vehicle ends in the intended state.
+    package var isHarmless: Bool { list.allSatisfy(\.isHarmless) }
 
     package var description: String { list.map(\.rawValue).joined(separator: "+") }
 
