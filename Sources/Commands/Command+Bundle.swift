@@ -47,9 +47,15 @@ extension Command {
                 + "a signature of minisign beside it, BUNDLE.minisig, by that key. Keys that only "
                 + "the manifest in it names count with --key alone; otherwise the depot must know "
                 + "them, from a fetch or a run here or from 'trust add'.",
+            "A bundle whose manifest starts programs is refused without --key. One that was made "
+                + "before the newest one of its rollout and key that was taken over here is "
+                + "refused without --older.",
         ],
         arguments: [bundle],
-        flags: [.state, .key, .threshold, .targetDirectory, .json, .quiet, .noColor],
+        flags: [
+            .state, .key, .threshold, .older, .olderReason, .targetDirectory, .json, .quiet,
+            .noColor,
+        ],
         examples: [
             Example("yardmaster bundle verify /media/stick/tallinn.bundle", "Stores nothing."),
             Example(
@@ -81,8 +87,8 @@ extension Command {
         ],
         arguments: [Argument("BUNDLE", .file, .atMostOne, help: "The bundle's file.")],
         flags: [
-            .bundleFolder, .targetDirectory, .key, .threshold, .state, .profiles, .json, .quiet,
-            .noColor,
+            .bundleFolder, .targetDirectory, .key, .threshold, .older, .olderReason, .state,
+            .profiles, .json, .quiet, .noColor,
         ],
         examples: [
             Example(
@@ -128,8 +134,8 @@ extension Command {
         .bundleShow,
         summary: "List what is in a bundle",
         description: [
-            "Lists the parts of a bundle with their sizes and digests, and the facts "
-                + "about the images in its manifest. Nothing is verified."
+            "Lists the parts of a bundle with their sizes and digests, and the programs that its "
+                + "manifest starts. Nothing is verified."
         ],
         arguments: [bundle],
         flags: [.json, .quiet, .noColor],

@@ -275,6 +275,19 @@ extension Flag {
         needs: "key"
     )
 
+    static let older = Flag(
+        "older",
+        help: "Take over a bundle that is older than the newest one of its rollout and key.",
+        needs: "reason"
+    )
+
+    static let olderReason = Flag(
+        "reason",
+        value: Value("TEXT", .text),
+        help: "Why the older bundle is taken over, for the journal.",
+        needs: "older"
+    )
+
     static let since = Flag(
         "since",
         value: Value("BUNDLE", .file),

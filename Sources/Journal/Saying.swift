@@ -83,6 +83,14 @@ extension Schema {
 }
 
 extension Journal {
+    /// Records a command whose effect is not in the journal.
+    package func note(_ saying: Saying) throws(JournalError) {
+        let database = try opened()
+        try database.transaction(.durable) { () throws(JournalError) in
+            try Self.note(saying, in: database)
+        }
+    }
+
     /// Records the author and the command, in the transaction of its effect.
     static func note(
         _ saying: Saying?,

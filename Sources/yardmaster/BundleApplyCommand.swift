@@ -36,6 +36,7 @@ struct BundleApplyCommand {
             into: target,
             state: state,
             signers: signers,
+            older: try OlderBundle.wish(invocation),
             common,
             context
         )

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Manifest
 import Operations
 import Reports
 import Trust
@@ -17,6 +18,8 @@ struct BundleShowCommand {
         _ common: CommonOptions,
         _ context: Context
     ) throws(CommandError) {
+        // What cannot be read is told by the commands that use it.
+        let programs = (try? BundlePlan(bundle) { _ in })?.plan.programs ?? []
         if common.wantsJSON {
             let members = bundle.index.members.map { member in
                 JSONValue.object([
@@ -32,6 +35,7 @@ struct BundleShowCommand {
                 "base": bundle.index.base.map { .string($0.description) },
                 "created": .string(bundle.index.created.description),
                 "members": .array(members),
+                "programs": .array(programs.map(\.document)),
                 "exit": ExitCode.done.json,
             ])
             context.console.result(document.text + "\n")
@@ -47,6 +51,7 @@ struct BundleShowCommand {
             ["bundle made \(bundle.index.created), \(bundle.index.digest)"]
             + (bundle.index.base.map { ["adds to the bundle \($0)"] } ?? [])
             + Columns.table([["part", "size", "bytes", "sha256"]] + rows)
+            + programs.map { "starts \($0.purpose.visible): \($0.line)" }
         context.console.result(lines.joined(separator: "\n") + "\n")
     }
 }

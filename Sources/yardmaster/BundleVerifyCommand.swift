@@ -13,11 +13,13 @@ struct BundleVerifyCommand {
     let common: CommonOptions
     let context: Context
     private let demand: BundleSigners
+    private let older: OlderBundle?
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         path = invocation.arguments[0]
         state = try CommonOptions.stateDirectory(invocation, context)
         demand = try BundleSigners(invocation)
+        older = try OlderBundle.wish(invocation)
         target = invocation.value("target-dir")
         common = CommonOptions(invocation)
         self.context = context
@@ -29,7 +31,12 @@ struct BundleVerifyCommand {
             try bundle.checkAll()
         } catch { throw BundleFile.refusal(path, error) }
         let contents = try BundlePlan(bundle) { Inputs.tell($0, context) }
-        let takeover = BundleTakeover(bundle: bundle, contents: contents, state: state)
+        let takeover = BundleTakeover(
+            bundle: bundle,
+            contents: contents,
+            state: state,
+            older: older
+        )
         let verdicts = try await takeover.judge()
         if let target { try await takeover.perform(into: target) }
         if common.wantsJSON {
@@ -47,6 +54,7 @@ struct BundleVerifyCommand {
         for verdict in verdicts {
             lines.append("image \(verdict.image): trusted by \(verdict.words)")
         }
+        lines += plan.programs.map { "starts \($0.purpose.visible): \($0.line)" }
         lines.append(demand.words)
         lines.append("verified=\(verdicts.count) refused=0 exit=0")
         return lines.joined(separator: "\n") + "\n"

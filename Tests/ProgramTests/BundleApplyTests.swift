@@ -71,6 +71,90 @@ import Testing
         #expect(run.lastLine.hasPrefix("rollout=trusted "), "\(run.errors)")
     }
 
+    /// A bundle that is made by the office; its manifest starts two programs, which leave a file.
+    private func withPrograms() throws -> SignedDepot {
+        let depot = try SignedDepot()
+        try depot.sign()
+        let manifest = depot.folder + "/manifest.yaml"
+        let text = try String(contentsOfFile: manifest, encoding: .utf8)
+        let check =
+            "rollout: {waves: [1, rest], between-waves: {check: [/bin/sh, -c, 'echo > ran']}}\n"
+        let notify = "notify: {targets: {desk: {program: [/usr/bin/touch, told]}}}\n"
+        try depot.program.write("manifest.yaml", text + check + notify)
+        try depot.make()
+        try depot.signBundle(by: Self.office)
+        return depot
+    }
+
+    @Test func `programs come only in a bundle that a key vouches for, and are shown in full`()
+        throws
+    {
+        let depot = try withPrograms()
+        let lines = [
+            "between two waves: /bin/sh -c 'echo > ran'",
+            "for notices to desk: /usr/bin/touch told",
+        ]
+        try depot.trust()
+        for more in [["verify"], ["apply", "--target-dir", "rollouts"]] {
+            let refused = try depot.program.run(
+                ["bundle"] + more + ["tallinn.bundle", "--state", depot.program.state]
+            )
+            #expect(refused.status == 77)
+            for line in lines { #expect(refused.errors.contains(line), "\(refused.errors)") }
+            #expect(!isThere(depot.folder + "/rollouts"))
+        }
+        let shown = try depot.program.run(["bundle", "show", "tallinn.bundle"])
+        let applied = try apply(depot, "--key", "office.pub", "tallinn.bundle")
+        #expect(shown.status == 0 && applied.status == 0, "\(applied.errors)")
+        for line in lines {
+            #expect(shown.output.contains("starts \(line)"), "\(shown.output)")
+            #expect(applied.output.contains("starts \(line)"), "\(applied.output)")
+        }
+        #expect(!isThere(depot.folder + "/ran") && !isThere(depot.folder + "/told"))
+    }
+
+    @Test func `an older bundle of the same signer needs --older and a reason, which is kept`()
+        throws
+    {
+        let depot = try depot()
+        let manifest = depot.folder + "/manifest.yaml"
+        let text = try String(contentsOfFile: manifest, encoding: .utf8)
+        try depot.program.write("manifest.yaml", text + "x-night: second\n")
+        try depot.make("second.bundle")
+        try depot.signBundle("second.bundle", by: Self.office)
+        for bundle in ["tallinn.bundle", "second.bundle", "second.bundle"] {
+            let result = try apply(depot, "--key", "office.pub", bundle)
+            #expect(result.status == 0, "\(result.errors)")
+        }
+        let link = depot.folder + "/rollouts/trusted/manifest.yaml"
+        let before = try String(contentsOfFile: link, encoding: .utf8)
+        for command in [["verify"], ["apply", "--target-dir", "rollouts"]] {
+            let refused = try depot.program.run(
+                ["bundle"] + command
+                    + ["--key", "office.pub", "tallinn.bundle", "--state", depot.program.state]
+            )
+            #expect(refused.status == 77)
+            #expect(refused.errors.contains("is older than one that was taken over"))
+        }
+        #expect(try apply(depot, "--key", "office.pub", "--older", "tallinn.bundle").status == 64)
+        #expect(try String(contentsOfFile: link, encoding: .utf8) == before)
+        let back = try apply(
+            depot,
+            "--key",
+            "office.pub",
+            "--older",
+            "--reason",
+            "the new one is wrong",
+            "tallinn.bundle"
+        )
+        #expect(back.status == 0, "\(back.errors)")
+        #expect(!(try String(contentsOfFile: link, encoding: .utf8)).contains("x-night: second"))
+        let journal = try Data(contentsOf: URL(filePath: depot.program.state + "/journal.sqlite"))
+        #expect(journal.range(of: Data("the new one is wrong".utf8)) != nil)
+        // What was gone back to is the newest now.
+        #expect(try apply(depot, "--key", "office.pub", "tallinn.bundle").status == 0)
+    }
+
     @Test func `a bundle that is refused leaves the rollout as it was`() throws {
         let depot = try depot()
         #expect(try apply(depot, "--key", "office.pub", "tallinn.bundle").status == 0)

@@ -9,6 +9,7 @@ package struct BundleApplication {
     private let target: String
     private let state: String
     private let signers: BundleSigners
+    private let older: OlderBundle?
     private let common: CommonOptions
     private let context: Context
 
@@ -16,12 +17,14 @@ package struct BundleApplication {
         into target: String,
         state: String,
         signers: BundleSigners,
+        older: OlderBundle?,
         _ common: CommonOptions,
         _ context: Context
     ) {
         self.target = target
         self.state = state
         self.signers = signers
+        self.older = older
         self.common = common
         self.context = context
     }
@@ -45,7 +48,12 @@ package struct BundleApplication {
         } catch { throw BundleFile.refusal(path, error) }
         let contents = try BundlePlan(bundle) { Inputs.tell($0, context) }
         let plan = contents.plan
-        let takeover = BundleTakeover(bundle: bundle, contents: contents, state: state)
+        let takeover = BundleTakeover(
+            bundle: bundle,
+            contents: contents,
+            state: state,
+            older: older
+        )
         let verdicts = try await takeover.judge()
         let place = try BundlePlace(target, of: plan.name, bundle)
         try await takeover.perform(into: place.folder, with: place.carried(for: contents))

@@ -18,8 +18,16 @@ package struct BundleTakeover {
     package let bundle: BundleFile
     package let contents: BundlePlan
     package let state: String
+    /// The wish to go back to an older bundle.
+    private let older: OlderBundle?
 
-    package init(bundle: BundleFile, contents: BundlePlan, state: String) {
+    package init(
+        bundle: BundleFile,
+        contents: BundlePlan,
+        state: String,
+        older: OlderBundle? = nil
+    ) {
+        self.older = older
         self.bundle = bundle
         self.contents = contents
         self.state = state
@@ -29,9 +37,27 @@ package struct BundleTakeover {
 
     /// Verifies each image by the rules of this depot; nothing is kept.
     package func judge() async throws(CommandError) -> [TrustVerdict] {
+        try checkPrograms()
+        _ = try record.check(mayBeOlder: older != nil)
         // Also unsigned images: each must be present with the promised digest and size.
         for image in plan.images { _ = try bytes(of: image) }
         return try await verdicts(keeps: false)
+    }
+
+    private var record: BundleRecord {
+        BundleRecord(bundle: bundle, rollout: plan.name, state: state)
+    }
+
+    /// A manifest decides which programs run here: somebody whose key this depot knows must have signed it.
+    private func checkPrograms() throws(CommandError) {
+        let programs = plan.programs
+        guard !programs.isEmpty, bundle.signers.isEmpty else { return }
+        throw CommandError(
+            .trust,
+            "the bundle '\(bundle.path.visible)' would start programs, and no key vouches for it",
+            because: programs.map { "\($0.purpose.visible): \($0.line)" },
+            hint: "sign it, and give the key with --key"
+        )
     }
 
     private func verdicts(keeps: Bool) async throws(CommandError) -> [TrustVerdict] {
@@ -100,6 +126,10 @@ package struct BundleTakeover {
         }
         kept.note(images, state: state)
         lock.release()
+        if try record.check(mayBeOlder: older != nil) != nil {
+            try await older?.note(plan.name, state: state)
+        }
+        try record.keep()
         try delivery.publish()
     }
 

@@ -1,10 +1,16 @@
 import Commands
 import Domain
 import Journal
-import Manifest
+package import Manifest
 import Reports
 import Rollout
 package import Wire
+
+extension PlannedProgram {
+    package var document: JSONValue {
+        .object(["purpose": .string(purpose), "words": .array(words.map(JSONValue.string))])
+    }
+}
 
 extension PlanAnswer {
     /// The JSON document for programs.
@@ -36,6 +42,7 @@ extension PlanAnswer {
                 }
             ),
             "gates": .array(forecast.gates.map(JSONValue.string)),
+            "programs": .array(plan.programs.map(\.document)),
             "window": forecast.window.map { .string($0) },
             "fits-window": forecast.fitsWindow.map { .bool($0) },
             "adapters": .array(forecast.adapters.map(JSONValue.string)),

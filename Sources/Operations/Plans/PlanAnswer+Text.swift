@@ -90,6 +90,7 @@ extension PlanAnswer {
         )
         if let window = forecast.window { lines.append("window: \(window)") }
         lines += forecast.gates.map { "gate: \($0)" }
+        lines += plan.programs.map { "starts \($0.purpose.visible): \($0.line)" }
         if let limit = plan.rollout.quarantineAfter {
             lines.append("a vehicle is left alone after \(limit) failures on one image")
         }
@@ -128,7 +129,7 @@ extension PlanAnswer {
             return "update\(part) to \(update.image) (\(version))\(via)"
                 + (update.allowsDowngrade ? ", older versions allowed" : "")
                 + (update.allowsConfirmed ? ", without a trial if its file says so" : "")
-                + (update.judge.first.map { ", judged by \($0)" } ?? "")
+                + (update.judge.first.map { ", judged by \($0.visible)" } ?? "")
         case .set(let assignments):
             return "set " + assignments.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
         case .read(let properties): return "read " + properties.joined(separator: ", ")

@@ -148,7 +148,7 @@ package struct TrustRecords {
     }
 
     /// The name of the current user, if the system knows it.
-    private static var author: String {
+    static var author: String {
         guard let entry = getpwuid(getuid()), let name = entry.pointee.pw_name else {
             return "user \(getuid())"
         }

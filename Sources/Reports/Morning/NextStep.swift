@@ -1,3 +1,4 @@
+import Domain
 package import Wire
 
 /// The next task for a person about a vehicle that is not as the rollout requires.
@@ -61,21 +62,7 @@ package struct NextStep: Sendable, Equatable {
     }
 
     /// A word, quoted for the shell where necessary.
-    package static func quoted(_ word: String) -> String {
-        let isPlain = word.utf8.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-            case 0x2B...0x2F, 0x3A, 0x40, 0x5F, 0x25: true
-            default: false
-            }
-        }
-        guard !isPlain || word.isEmpty else { return word }
-        return "'"
-            + word.split(separator: "'", omittingEmptySubsequences: false).joined(
-                separator: "'\\''"
-            )
-            + "'"
-    }
+    package static func quoted(_ word: String) -> String { word.quotedForShell }
 }
 
 extension NextStep.Work: JSONDescribed {}
