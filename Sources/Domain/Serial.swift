@@ -4,12 +4,10 @@ package struct Serial: Hashable, Sendable, Comparable, CustomStringConvertible {
     /// Lower case: serials are compared without regard to case.
     package let text: String
 
-    /// Nil unless the text is 1 to 64 visible ASCII characters without white space.
+    /// Nil unless the text may be a serial by `Naming`.
     package init?(_ text: some StringProtocol) {
         let characters = Array(text.utf8)
-        guard (1...64).contains(characters.count),
-            characters.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { return nil }
+        guard Naming.isSerial(characters) else { return nil }
         self.text = text.lowercased()
     }
 
@@ -28,13 +26,9 @@ package struct Serial: Hashable, Sendable, Comparable, CustomStringConvertible {
 package struct VehicleID: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let text: String
 
-    /// Nil unless the text is 1 to 128 bytes without control characters or surrounding spaces.
+    /// Nil unless the text may be an id by `Naming`.
     package init?(_ text: some StringProtocol) {
-        let characters = Array(text.utf8)
-        guard (1...128).contains(characters.count),
-            characters.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-            characters.first != 0x20, characters.last != 0x20
-        else { return nil }
+        guard Naming.isVehicle(text) else { return nil }
         self.text = String(text)
     }
 

@@ -1,10 +1,11 @@
 extension StringProtocol {
-    /// The text with everything escaped that could move a cursor, break a line or change the
-    /// writing direction.
+    /// The text with everything escaped that could move a cursor, break a line, change the
+    /// writing direction, or not be seen at all.
     ///
-    /// Names and messages come from files and from the air; when printed, they must not be able to
-    /// control the terminal or forge a log line.
+    /// The one way of text from files, programs and the air to people: to terminals, tables, pages,
+    /// labels, logs and CSV. It must not control a terminal, forge a line, or look like another text.
     package var visible: String {
+        if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return String(self) }
         guard unicodeScalars.contains(where: \.isUnseen) else { return String(self) }
         var text = ""
         for scalar in unicodeScalars {
@@ -19,11 +20,13 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-    /// Control characters of both sets, line separators and direction marks.
-    fileprivate var isUnseen: Bool {
-        switch value {
-        case 0x00...0x1F, 0x7F...0x9F, 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: true
-        default: false
-        }
+    /// Control characters, separators of lines, direction marks, what has no width, and letters
+    /// that each program draws as it likes.
+    package var isUnseen: Bool {
+        if isASCII { return value < 0x20 || value == 0x7F }
+        let unseen: [Unicode.GeneralCategory] = [
+            .control, .format, .lineSeparator, .paragraphSeparator, .privateUse,
+        ]
+        return unseen.contains(properties.generalCategory) || properties.isDefaultIgnorableCodePoint
     }
 }

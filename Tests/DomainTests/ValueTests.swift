@@ -3,6 +3,40 @@ import Testing
 
 @Suite struct ValueTests {
     @Test(arguments: [
+        "113 ÕÄB", "car-7", "d-tallinn-1", "7", "A+B", "bike@north", "#12", "Straße 5", "車1", "a,b",
+        "it's", "a/b", "O\u{303}",
+    ])
+    func `an id of a vehicle may be what stands on a plate`(text: String) {
+        #expect(VehicleID(text)?.text == text)
+        #expect(text.visible == text)
+    }
+
+    /// Formulas, flags, groups, patterns, selections by label, and what cannot be seen.
+    @Test(arguments: [
+        "", " a", "a ", "=cmd|'/C calc'!A0", "+1", "-x", "--help", "@failed", "*", "a*", "?", "b?1",
+        "depot=north", "a\tb", "a\nb", "\u{7F}", "a\u{9B}m", "a\u{61C}b", "a\u{200B}b",
+        "a\u{200D}b",
+        "a\u{202E}b", "\u{2066}a", "a\u{FEFF}", "a\u{AD}b", "a\u{2028}b", "a\u{A0}b", "a\u{3000}b",
+        "\u{303}a", "a\u{E0041}", "a\u{FE0F}", "a\u{E000}", "a\u{180E}b",
+        String(repeating: "x", count: 129),
+    ])
+    func `an id of a vehicle is nothing else than an id`(text: String) {
+        #expect(VehicleID(text) == nil)
+    }
+
+    @Test(arguments: ["=cmd|x", "--help", "-1", "+1", "@a", "a*", "?", "a b", "ä", "", "a\u{61C}"])
+    func `a serial is nothing else than a serial`(text: String) {
+        #expect(Serial(text) == nil)
+        #expect(Serial("a" + text) == nil || !text.contains { "*? äß\u{61C}".contains($0) })
+    }
+
+    @Test func `text from outside that is not seen is shown as what it is`() {
+        let text = "a\u{1B}[2J\u{61C}\u{200B}\u{202E}\u{FEFF}\u{AD}\nb 113 ÕÄB"
+        #expect(text.visible == #"a\u{1b}[2J\u{61c}\u{200b}\u{202e}\u{feff}\u{ad}\u{a}b 113 ÕÄB"#)
+        #expect(text.visible.visible == text.visible)
+    }
+
+    @Test(arguments: [
         ("4.12", "4.12.0"), ("4.12.0", "4.12.0"), ("1.2.3.45", "1.2.3.45"),
         ("1.2.3+45", "1.2.3.45"),
     ])

@@ -154,7 +154,7 @@ import Testing
 
     @Test func `names that mean something elsewhere stay names`() throws {
         var story = RunStory()
-        let id = try Sample.vehicle("=1+1,\"<b>&'")
+        let id = try Sample.vehicle("1+1,\"<b>&'")
         story.note(
             Event(
                 number: 1,
@@ -164,7 +164,7 @@ import Testing
                     Verdict(
                         outcome: .failed,
                         failure: .device,
-                        message: "line\nbreak ]]> \u{0}",
+                        message: "=line\nbreak ]]> \u{0}",
                         attempts: 1,
                         bytesSent: .zero,
                         took: .seconds(1)
@@ -172,9 +172,10 @@ import Testing
                 )
             )
         )
-        #expect(CSVReport.text(story).contains("\"'=1+1,\"\"<b>&'\""))
+        #expect(CSVReport.text(story).contains("\"1+1,\"\"<b>&'\""))
+        #expect(CSVReport.text(story).contains(",'=line"))
         let xml = JUnitReport.text(story)
-        #expect(xml.contains("=1+1,&quot;&lt;b&gt;&amp;&#39;"))
+        #expect(xml.contains("1+1,&quot;&lt;b&gt;&amp;&#39;"))
         #expect(xml.contains("\\u{a}") && !xml.contains("\u{0}"))
     }
 

@@ -35,7 +35,12 @@ import Wire
         var changes = MorningPage.Changes()
         changes.failed = [try #require(VehicleID("bike-4"))]
         changes.updated = [try #require(VehicleID("bike-7")), try #require(VehicleID("bike-8"))]
-        var away = try card("=cmd|'/c calc'!A1", "00a0000000000009", bay: "10")
+        var away = try card(
+            "cmd|'/c calc'!A1",
+            "00a0000000000009",
+            plate: "=cmd|'/c calc'!A1",
+            bay: "10"
+        )
         away.lastSeen = nil
         away.signal = nil
         let retry = NextStep.Command("yardmaster retry --rollout city-4.12 bike-4", "when repaired")

@@ -35,10 +35,15 @@ enum Form: CaseIterable, Sendable {
     /// A description of valid text.
     var hint: String {
         switch self {
-        case .name, .profile: "1 to 64 of a-z, 0-9, `.`, `_` and `-`"
-        case .imageName: "1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`"
-        case .vehicleID: "1 to 128 bytes without control characters or spaces around"
-        case .serial: "1 to 64 visible ASCII characters without spaces"
+        case .name, .profile: "1 to 64 of a-z, 0-9, `.`, `_` and `-`; not `.` or `-` first"
+        case .imageName:
+            "1 to 64 of A-Z, a-z, 0-9, `.`, `_` and `-`; not `.` or `-` first"
+        case .vehicleID:
+            "1 to 128 bytes that are seen, with spaces only inside; without `*`, `?` and `=`, and not "
+                + "`+`, `-` or `@` first"
+        case .serial:
+            "1 to 64 visible ASCII characters without spaces, `*` and `?`; not `=`, `+`, `-` or `@` "
+                + "first"
         case .secret: "write `file:PATH`, `credential:NAME` or `env:NAME`, never the secret itself"
         case .path: "write a path relative to the manifest, such as `fleet.csv`"
         case .key: "write `RW…` as minisign prints it, or the path of its file"
@@ -62,11 +67,12 @@ enum Form: CaseIterable, Sendable {
     /// never less.
     var pattern: String {
         switch self {
-        case .name, .profile: "^[a-z0-9._-]{1,64}$"
-        case .imageName: "^[A-Za-z0-9._-]{1,64}$"
+        case .name, .profile: "^[a-z0-9_][a-z0-9._-]{0,63}$"
+        case .imageName: "^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$"
         case .vehicleID:
-            "^[^\\u0000-\\u0020\\u007f]([^\\u0000-\\u001f\\u007f]*[^\\u0000-\\u0020\\u007f])?$"
-        case .serial: "^[!-~]{1,64}$"
+            "^[^\\u0000-\\u0020\\u007f*?=+@-]([^\\u0000-\\u001f\\u007f*?=]*"
+                + "[^\\u0000-\\u0020\\u007f*?=])?$"
+        case .serial: "^[!-),.-<>A-~][!-)+->@-~]{0,63}$"
         case .secret: "^(file|credential|env):.+$"
         case .path: "^.{1,4096}$"
         case .key: "^.{1,4096}$"
@@ -89,8 +95,8 @@ enum Form: CaseIterable, Sendable {
     func accepts(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return switch self {
-        case .name, .profile: Self.isWord(bytes, upperCase: false)
-        case .imageName: Self.isWord(bytes, upperCase: true)
+        case .name, .profile: Naming.isWord(bytes, upperCase: false)
+        case .imageName: Naming.isWord(bytes, upperCase: true)
         case .vehicleID: VehicleID(text) != nil
         case .serial: Serial(text) != nil
         case .secret: true
@@ -125,10 +131,6 @@ enum Form: CaseIterable, Sendable {
         case 0x41...0x5A: upperCase
         default: false
         }
-    }
-
-    private static func isWord(_ bytes: [UInt8], upperCase: Bool) -> Bool {
-        (1...64).contains(bytes.count) && bytes.allSatisfy { isWordByte($0, upperCase: upperCase) }
     }
 
     /// Whether this is a minisign key as its single line of text, and not the path of a file that

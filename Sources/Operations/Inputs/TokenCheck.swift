@@ -122,7 +122,8 @@ package struct TokenCheck {
         let listed =
             FamilyRegistry.takesToken(vehicle.family) ? vehicle.serial : vehicle.goSerial
         let cause: String
-        if let listed, let named = Serial(reservation.serial), named != listed {
+        if let listed, !reservation.serial.isEmpty, Serial(reservation.serial) != listed {
+            let named = Serial(reservation.serial)?.text ?? reservation.serial.visible
             cause = "it is for the GO device \(named), the list says \(listed)"
         } else if let number = vehicle.hardwareID, UInt64(number) != reservation.hardwareID {
             cause = "it is for the hardware id \(reservation.hardwareID), the list says \(number)"
