@@ -31,7 +31,7 @@ def run(pace):
 
 def serve(listen):
     notes = open(folder + "/serve.err", "w+")
-    process = subprocess.Popen([program, "serve", "--state", state, "--listen", listen], stderr=notes)
+    process = subprocess.Popen([program, "serve", "--open", "--state", state, "--listen", listen], stderr=notes)
     def port():
         notes.seek(0)
         found = re.search(r"serving on http://127\.0\.0\.1:(\d+)/", notes.read())

@@ -96,6 +96,31 @@ static int is_short(struct server *server, struct MHD_Connection *connection) {
     return length && strtoull(length, NULL, 10) <= server->calls.body_bytes;
 }
 
+static enum MHD_Result name_seen(
+    void *context, enum MHD_ValueKind kind, const char *name, const char *value
+) {
+    static const char marks[] = "!#$%&'*+-.^_`|~";
+    int *is_plain = context;
+    (void)kind;
+    (void)value;
+    for (const char *at = name; *at; at++)
+        if (!((*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || (*at >= '0' && *at <= '9')
+              || strchr(marks, *at)))
+            *is_plain = 0;
+    if (!*name) *is_plain = 0;
+    return MHD_YES;
+}
+
+/* Whether every program reads the same headers (RFC 9112, 5.1 and 6.1): a name with a space behind it
+   is one header to some and another one to others, and so are two lengths of a body. */
+static int is_unambiguous(struct MHD_Connection *connection) {
+    int is_plain = 1;
+    lib.MHD_get_connection_values(connection, MHD_HEADER_KIND, name_seen, &is_plain);
+    return is_plain
+        && (web_header_count(connection, "Transfer-Encoding") == 0
+            || web_header_count(connection, "Content-Length") == 0);
+}
+
 static enum MHD_Result request_came(
     void *context, struct MHD_Connection *connection, const char *address, const char *method,
     const char *version, const char *body, size_t *body_size, void **own
@@ -108,6 +133,10 @@ static enum MHD_Result request_came(
     /* Called with the head, then with each piece of the body, then once more. */
     if (!request->begun) {
         request->begun = 1;
+        if (!is_unambiguous(connection)) {
+            static const char *const headers[] = {"Connection", "close", NULL};
+            return web_answer(connection, 400, headers, "", 0) ? MHD_YES : MHD_NO;
+        }
         if (strcmp(method, "POST") == 0 && is_short(server, connection)) {
             request->body = malloc(server->calls.body_bytes + 1);
             return request->body ? MHD_YES : MHD_NO;

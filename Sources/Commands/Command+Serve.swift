@@ -15,14 +15,17 @@ extension Command {
             "On a machine that belongs to a fleet on PostgreSQL the pages show the work of all "
                 + "gateways, and the metrics have the fleet's figures. While no server answers they "
                 + "show what the journal has, and say so.",
-            "Without a list of tokens there is no login, and nothing can be changed. With "
-                + "a list, which is access.yaml in the state directory or --access, readers may "
-                + "look, and operators may also pause, resume, abort, retry, inhibit, uninhibit "
-                + "and clear; each act is recorded with its author.",
+            "A list of tokens, which is access.yaml in the state directory or --access, says who "
+                + "may look, and who may also pause, resume, abort, retry, inhibit, uninhibit "
+                + "and clear; each act is recorded with its author. With --open and no list there is no "
+                + "login: everybody who reaches it may look, and nothing can be changed. Without a list "
+                + "and without --open nothing is served.",
         ],
-        flags: [.state, .fleetAddress, .journal, .listen, .host, .access, .quiet, .noColor],
+        flags: [
+            .state, .fleetAddress, .journal, .listen, .host, .access, .open, .quiet, .noColor,
+        ],
         examples: [
-            Example("yardmaster serve", "The pages are at http://127.0.0.1:8750/."),
+            Example("yardmaster serve --open", "The pages are at http://127.0.0.1:8750/."),
             Example(
                 "yardmaster serve --listen unix:/run/yardmaster/serve.sock",
                 "For a web server on the same machine."
@@ -49,7 +52,12 @@ extension Flag {
         "access",
         value: Value("FILE", .file),
         help: "Give access only to the people in this list.",
-        fallback: "access.yaml in the state directory, where there is one"
+        fallback: "access.yaml in the state directory"
+    )
+
+    fileprivate static let open = Flag(
+        "open",
+        help: "Let everybody look where there is no list of tokens."
     )
 
     fileprivate static let host = Flag(

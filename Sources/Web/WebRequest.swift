@@ -61,8 +61,8 @@ package struct WebRequest: Sendable {
 package enum WebAnswer: Sendable {
     /// For `HEAD`, the body is left out.
     case whole(status: Int, headers: [(name: String, value: String)], body: [UInt8])
-    /// Server-sent events, until the client disconnects.
-    case events(headers: [(name: String, value: String)])
+    /// Server-sent events, until the client disconnects; `reader` is who reads them, if that is known.
+    case events(headers: [(name: String, value: String)], reader: String? = nil)
 }
 
 /// Why pages cannot be served.

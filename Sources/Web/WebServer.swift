@@ -14,6 +14,10 @@ package final class WebServer: Sendable {
         package var connections = 128
         /// The number of streams of events among them.
         package var streams = 32
+        /// The number of streams of one reader.
+        package var streamsOfOne = 8
+        /// When no more connections than these are left, the oldest one without a request makes room.
+        var spare: Int { connections / 8 }
         /// The size of the head of a request, and of its answer.
         package var headBytes = 16_384
         /// The longest body of a request.
@@ -36,12 +40,15 @@ package final class WebServer: Sendable {
         var phase = Phase.head
         /// The tick at which the phase began.
         var since: Int
+        /// Counts phases: a smaller one began earlier.
+        var number: Int
     }
 
     private struct State: Sendable {
         var tick = 0
+        var phases = 0
         var connections: [CInt: Connection] = [:]
-        var streams: [ObjectIdentifier: ServerSentEvents] = [:]
+        var streams: [ObjectIdentifier: (stream: ServerSentEvents, reader: String?)] = [:]
         var change = 0
         var isStopping = false
     }
@@ -127,7 +134,8 @@ package final class WebServer: Sendable {
             // Only a write shows that a client has gone. When little room is left for others, for
             // example after a person has opened many pages in turn, this is checked at every tick.
             let isFilling = state.streams.count > limits.streams / 2
-            return isFilling || state.tick.isMultiple(of: 15) ? Array(state.streams.values) : []
+            return isFilling || state.tick.isMultiple(of: 15)
+                ? state.streams.values.map(\.stream) : []
         }
         for stream in streams { stream.beat() }
     }
@@ -136,9 +144,15 @@ package final class WebServer: Sendable {
     package func announce(_ number: Int) {
         let streams = state.withLock { state in
             state.change = number
-            return Array(state.streams.values)
+            return state.streams.values.map(\.stream)
         }
         for stream in streams { stream.announce(number) }
+    }
+
+    /// Ends the streams of readers who may not read any more.
+    package func endStreams(unless mayRead: (_ reader: String?) -> Bool) {
+        let streams = state.withLock { Array($0.streams.values) }
+        for (stream, reader) in streams where !mayRead(reader) { stream.end() }
     }
 
     /// The number of open streams.
@@ -158,7 +172,7 @@ package final class WebServer: Sendable {
         guard let pointer else { return }
         let streams = state.withLock { state in
             state.isStopping = true
-            return Array(state.streams.values)
+            return state.streams.values.map(\.stream)
         }
         for stream in streams { stream.end() }
         web_end(UnsafeMutableRawPointer(bitPattern: pointer))
@@ -168,7 +182,25 @@ package final class WebServer: Sendable {
     // MARK: Calls on the library's thread
 
     private func opened(_ descriptor: CInt) {
-        state.withLock { $0.connections[descriptor] = Connection(since: $0.tick) }
+        state.withLock { state in
+            begin(.head, descriptor, &state)
+            // Idle connections must not keep others out until their time is over.
+            guard state.connections.count > limits.connections - limits.spare else { return }
+            let idle = state.connections.filter { $0.value.phase == .head && $0.key != descriptor }
+            guard let oldest = idle.min(by: { $0.value.number < $1.value.number })?.key else {
+                return
+            }
+            shutdown(oldest, CInt(SHUT_RDWR))
+        }
+    }
+
+    private func begin(_ phase: Phase, _ descriptor: CInt, _ state: inout State) {
+        state.phases += 1
+        state.connections[descriptor] = Connection(
+            phase: phase,
+            since: state.tick,
+            number: state.phases
+        )
     }
 
     private func closed(_ descriptor: CInt) {
@@ -178,14 +210,14 @@ package final class WebServer: Sendable {
     private func finished(_ descriptor: CInt) {
         state.withLock { state in
             guard state.connections[descriptor] != nil else { return }
-            state.connections[descriptor] = Connection(since: state.tick)
+            begin(.head, descriptor, &state)
         }
     }
 
     private func enter(_ phase: Phase, _ descriptor: CInt) {
         state.withLock { state in
             guard state.connections[descriptor] != nil else { return }
-            state.connections[descriptor] = Connection(phase: phase, since: state.tick)
+            begin(phase, descriptor, &state)
         }
     }
 
@@ -234,8 +266,8 @@ package final class WebServer: Sendable {
                     web_answer(connection, CUnsignedInt(status), list, $0.baseAddress, $0.count)
                 }
             }
-        case .events(let headers):
-            guard let stream = open() else {
+        case .events(let headers, let reader):
+            guard let stream = open(for: reader) else {
                 return Self.withHeaders(headers) { web_answer(connection, 503, $0, nil, 0) }
             }
             enter(.stream, descriptor)
@@ -256,16 +288,18 @@ package final class WebServer: Sendable {
         }
     }
 
-    /// Nil when there are too many streams.
-    private func open() -> ServerSentEvents? {
+    /// Nil when there are too many streams, or too many of this reader.
+    private func open(for reader: String?) -> ServerSentEvents? {
         state.withLock { state in
             guard state.streams.count < limits.streams, !state.isStopping else { return nil }
+            let own = state.streams.values.count { $0.reader == reader }
+            guard reader == nil || own < limits.streamsOfOne else { return nil }
             let stream = ServerSentEvents(state.change) { [weak self] stream in
                 _ = self?.state.withLock {
                     $0.streams.removeValue(forKey: ObjectIdentifier(stream))
                 }
             }
-            state.streams[ObjectIdentifier(stream)] = stream
+            state.streams[ObjectIdentifier(stream)] = (stream, reader)
             return stream
         }
     }

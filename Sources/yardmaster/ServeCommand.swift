@@ -31,7 +31,7 @@ struct ServeCommand {
         hosts = invocation.values("host")
         gate = LiveGate(
             path: invocation.value("access") ?? journal.state + "/access.yaml",
-            isNamed: invocation.has("access")
+            isOpen: invocation.has("open")
         )
         fleet = try FleetAccess.ofVerb(invocation, context, state: journal.state)
         standings = Standings(
@@ -113,7 +113,10 @@ struct ServeCommand {
                 return beats
             }
             guard beat.isMultiple(of: Pulse.perSecond) else { return }
-            for server in servers { server.tick() }
+            for server in servers {
+                server.tick()
+                server.endStreams { pages.gate.mayRead($0) }
+            }
             if servers.contains(where: { $0.streamCount > 0 }), let change = pages.change() {
                 for server in servers { server.announce(change) }
             }

@@ -17,7 +17,9 @@ import Testing
         arguments: [
             ("Bearer abc", nil, .token("abc")), ("bEARER  abc", nil, .token(" abc")),
             ("Bearer", nil, .nobody), ("Basic abc", nil, .nobody), ("", nil, .nobody),
-            ("Bearer abc", "yardmaster=s", .token("abc")), ("Basic abc", "yardmaster=s", .nobody),
+            ("Bearer abc", "yardmaster=s", .token("abc")),
+            // A password is for the web server in front of this one.
+            ("Basic abc", "yardmaster=s", .session("s")), ("Digest a", "yardmaster=s", .nobody),
             (nil, "a=b; yardmaster=s", .session("s")), (nil, "xyardmaster=s", .nobody),
             (nil, "yardmaster=s; yardmaster=t", .nobody), (nil, nil, .nobody), (nil, "", .nobody),
         ] as [(String?, String?, LiveCredential)]
@@ -28,6 +30,44 @@ import Testing
         expected: LiveCredential
     ) {
         #expect(LiveCredential(authorization: authorization, cookie: cookie) == expected)
+    }
+
+    /// Another site on this host cannot set a cookie with this prefix, and none is sent unencrypted.
+    @Test
+    func `behind TLS only the cookie of this host counts, on the loopback only the plain one`() {
+        let both = "yardmaster=p; __Host-yardmaster=h"
+        let secure = LiveCredential(authorization: nil, cookie: both, isEncrypted: true)
+        #expect(secure == .session("h"))
+        #expect(LiveCredential(authorization: nil, cookie: both) == .session("p"))
+        let plain = LiveCredential(authorization: nil, cookie: "yardmaster=p", isEncrypted: true)
+        #expect(plain == .nobody)
+    }
+
+    @Test func `anyone who tries tokens is held up for a minute, and nobody who has one is`() throws
+    {
+        func token(_ number: Int) -> String { "\(number)" + String(repeating: "t", count: 40) }
+        func list(_ numbers: Int...) throws -> LiveAccess {
+            let lines = numbers.map { number in
+                let digest = SHA256.digest(of: Array(token(number).utf8))
+                return "  p\(number): {role: reader, token: \"sha256:\(digest)\"}\n"
+            }
+            return try #require(read("people:\n" + lines.joined()).0)
+        }
+        let access = try list(1, 2)
+        func person(_ number: Int) -> LiveAccess.Person { access.people[number - 1] }
+        var attempts = LiveAttempts()
+        func at(_ seconds: Int64) -> Moment { Moment(nanoseconds: seconds * 1_000_000_000) }
+        #expect(attempts.look(at: token(1), in: access, at: at(0)) == .accepted(person(1)))
+        for number in 0..<LiveAttempts.most {
+            #expect(attempts.look(at: "wrong \(number)", in: access, at: at(1)) == .unknown)
+        }
+        // A right one that was not seen before could be a lucky guess.
+        #expect(attempts.look(at: token(2), in: access, at: at(60)) == .late)
+        #expect(attempts.look(at: "wrong", in: access, at: at(60)) == .late)
+        #expect(attempts.look(at: token(1), in: access, at: at(60)) == .accepted(person(1)))
+        #expect(attempts.look(at: token(2), in: access, at: at(61)) == .accepted(person(2)))
+        let without = try list(2)
+        #expect(attempts.look(at: token(1), in: without, at: at(62)) == .unknown)
     }
 
     @Test func `a token is somebody's, whole and long enough`() throws {

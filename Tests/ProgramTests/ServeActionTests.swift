@@ -65,6 +65,9 @@ import Workbench
             cookie = String(given.prefix { $0 != ";" })
         }
 
+        /// Without a session.
+        init(_ serving: Serving, signedOut: Void) { self.serving = serving }
+
         func get(_ path: String) throws -> RawAnswer {
             try serving.get(path, cookie.map { ["Cookie: \($0)"] } ?? [])
         }
@@ -435,6 +438,63 @@ import Workbench
         #expect(yard.journal == last)
     }
 
+    @Test func `unknown tokens are noted without the token, and held up when there are many`()
+        throws
+    {
+        let yard = try Yard()
+        let serving = try Serving(yard.program)
+        let anna = try Browser(serving, token: Self.anna)
+        let wrong = String(repeating: "w", count: 40)
+        for _ in 0..<LiveAttempts.most {
+            #expect(try serving.get("/api/v1/status", [Self.bearer(wrong)]).status == 401)
+        }
+        let late = try serving.get("/api/v1/status", [Self.bearer(wrong)])
+        #expect(late.status == 429 && late.header("Retry-After") == "60")
+        let form = try Browser(serving, signedOut: ()).post("/session", "token=\(wrong)")
+        #expect(form.status == 429)
+        #expect(try anna.get("/").status == 200)
+        #expect(try serving.get("/api/v1/status", [Self.bearer(Self.anna)]).status == 200)
+        let lines = serving.said.split(separator: "\n").filter { $0.contains("unknown token") }
+        #expect(lines.count == LiveAttempts.most)
+        #expect(lines.allSatisfy { $0.hasSuffix("GET /api/v1/status") && !$0.contains(wrong) })
+    }
+
+    @Test func `a removed reader's stream ends`() throws {
+        let yard = try Yard()
+        let serving = try Serving(yard.program)
+        let board = try serving.client()
+        board.send(
+            "GET /api/v1/changes HTTP/1.1\r\nHost: localhost\r\n\(Self.bearer(Self.board))\r\n\r\n"
+        )
+        try board.text(until: "event: change\n")
+        try FileManager.default.removeItem(atPath: yard.program.state + "/access.yaml")
+        _ = try board.rest()
+    }
+
+    /// A password for the web server in front is passed on by it.
+    @Test
+    func `signing in works behind a web server with passwords, and over TLS by its own cookie`()
+        throws
+    {
+        let yard = try Yard()
+        let serving = try Serving(yard.program)
+        let anna = try Browser(serving, token: Self.anna)
+        let cookie = try #require(anna.cookie)
+        #expect(cookie.hasPrefix("yardmaster="))
+        let password = "Authorization: Basic ZGVwb3Q6c2VjcmV0"
+        #expect(try serving.get("/", ["Cookie: \(cookie)", password]).status == 200)
+        #expect(try serving.get("/", [password]).status == 401)
+        let encrypted = "X-Forwarded-Proto: https"
+        let answer = try Browser(serving, signedOut: ())
+            .post("/session", "token=\(Self.anna)", [encrypted])
+        let given = try #require(answer.header("Set-Cookie"))
+        #expect(given.hasPrefix("__Host-yardmaster=") && given.hasSuffix("; Secure"))
+        let own = "Cookie: " + given.prefix { $0 != ";" }
+        #expect(try serving.get("/", [own, encrypted]).status == 200)
+        #expect(try serving.get("/", [own]).status == 401)
+        #expect(try serving.get("/", ["Cookie: \(cookie)", encrypted]).status == 401)
+    }
+
     @Test func `a list that others can read, or that is wrong, lets nobody in`() throws {
         let yard = try Yard()
         func begin(_ arguments: String...) throws -> Program.Result {
@@ -466,6 +526,10 @@ import Workbench
             let result = try begin()
             #expect(result.status == 78 && result.errors.contains("chmod 640"), "\(result.errors)")
         }
+        // A list that is gone opens nothing, not even after a restart: only a person does.
+        try FileManager.default.removeItem(atPath: yard.program.state + "/access.yaml")
+        let gone = try begin()
+        #expect(gone.status == 78 && gone.errors.contains("--open"), "\(gone.errors)")
         let missing = try begin("--access", "none.yaml")
         #expect(missing.status == 78 && missing.errors.contains("none.yaml"))
     }

@@ -328,7 +328,7 @@ import Workbench
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o660)
         let second = try program.run([
-            "serve", "--listen", "unix:\(path)", "--state", program.state,
+            "serve", "--open", "--listen", "unix:\(path)", "--state", program.state,
         ])
         #expect(second.status == 69)
         #expect(serving.stop() == 143)
@@ -338,7 +338,9 @@ import Workbench
             ("unix:here", 64),
             ("127.0.0.1:99999", 64), ("localhost", 64),
         ] {
-            let result = try program.run(["serve", "--listen", address, "--state", program.state])
+            let result = try program.run([
+                "serve", "--open", "--listen", address, "--state", program.state,
+            ])
             #expect(result.status == code, "\(address): \(result.errors)")
         }
         // Like systemd: descriptor 3, and the environment with the process's number.
@@ -349,7 +351,7 @@ import Workbench
         shell.executableURL = URL(filePath: "/bin/sh")
         shell.arguments = [
             "-c",
-            "exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" serve --quiet --state \"$1\"",
+            "exec 3<&0 </dev/null; LISTEN_FDS=1 LISTEN_PID=$$ exec \"$0\" serve --open --quiet --state \"$1\"",
             Program.path, program.state,
         ]
         shell.standardInput = FileHandle(fileDescriptor: listener)
@@ -362,6 +364,31 @@ import Workbench
         shell.terminate()
         shell.waitUntilExit()
         #expect(shell.terminationStatus == 143)
+    }
+
+    @Test func `a header with a space behind its name, and two lengths of a body, are refused`()
+        throws
+    {
+        let program = try Program()
+        try FileManager.default.createDirectory(
+            atPath: program.state,
+            withIntermediateDirectories: true
+        )
+        let serving = try Serving(program)
+        for lines in [
+            "Transfer-Encoding : chunked\r\n", "Transfer-Encoding\t: chunked\r\n",
+            "Transfer-Encoding: chunked\r\nContent-Length: 4\r\n", "Content-Length : 4\r\n",
+        ] {
+            for method in ["GET", "POST"] {
+                let answer = try serving.ask(
+                    "\(method) /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(lines)\r\n"
+                        + "0\r\n\r\n"
+                )
+                #expect(answer.status == 400 || answer.head.isEmpty, "\(lines): \(answer.head)")
+                #expect(answer.text != "ok\n")
+            }
+        }
+        #expect(try serving.get("/healthz").text == "ok\n")
     }
 
     @Test func `where nothing has run the pages say so`() throws {

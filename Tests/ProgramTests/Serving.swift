@@ -11,7 +11,8 @@ final class Serving {
         notes = program.folder.path + "/serve-\(UUID().uuidString).err"
         _ = FileManager.default.createFile(atPath: notes, contents: nil)
         process.executableURL = URL(filePath: Program.path)
-        process.arguments = ["serve", "--state", program.state] + arguments
+        // A list of tokens counts all the same.
+        process.arguments = ["serve", "--open", "--state", program.state] + arguments
         process.currentDirectoryURL = URL(filePath: program.folder.path)
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
@@ -55,6 +56,9 @@ final class Serving {
         Foundation.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
+
+    /// What it has written to standard error.
+    var said: String { (try? String(contentsOfFile: notes, encoding: .utf8)) ?? "" }
 
     /// Ends it and returns its exit code.
     func stop() -> Int32 {

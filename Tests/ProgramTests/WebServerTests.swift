@@ -176,6 +176,44 @@ import Workbench
         #expect(bench.server.streamCount == 0)
     }
 
+    @Test func `one reader takes not all streams, and anyone who may not read any more loses them`()
+        throws
+    {
+        var limits = WebServer.Limits()
+        limits.streamsOfOne = 2
+        let bench = try Bench(limits) { request in
+            .events(headers: [], reader: String(request.target.dropFirst()))
+        }
+        func stream(_ reader: String) throws -> RawClient {
+            let client = try RawClient(port: bench.port)
+            client.send("GET /\(reader) HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            return client
+        }
+        let anna = try (0..<2).map { _ in try stream("anna") }
+        for client in anna { try client.text(until: "id: 0\n") }
+        let closing = "GET /anna HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+        #expect(try bench.ask(closing).status == 503)
+        let board = try stream("board")
+        try board.text(until: "id: 0\n")
+        bench.server.endStreams { $0 == "board" }
+        for client in anna { _ = try client.rest() }
+        bench.server.announce(3)
+        try board.text(until: "id: 3\n")
+        #expect(bench.server.streamCount == 1)
+    }
+
+    @Test func `connections that ask nothing keep nobody out`() throws {
+        var limits = WebServer.Limits()
+        limits.connections = 16
+        let bench = try Bench(limits)
+        var idle: [RawClient] = []
+        // Many more than may be connected, and no second passes.
+        for _ in 0..<60 { idle.append(try RawClient(port: bench.port)) }
+        #expect(try bench.ask(Self.get).text == "well")
+        #expect(bench.server.connectionCount <= limits.connections)
+        withExtendedLifetime(idle) {}
+    }
+
     @Test func `anyone who goes from page to page takes no room from others`() throws {
         var limits = WebServer.Limits()
         limits.streams = 4

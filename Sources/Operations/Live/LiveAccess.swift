@@ -19,6 +19,9 @@ package struct LiveAccess: Sendable, Equatable {
         package let role: Role
         package let token: SHA256Digest
 
+        /// Tells readers apart, and one from an earlier one with the same name.
+        package var reader: String { "\(token)" }
+
         package var mayAct: Bool { role == .operator }
 
         /// The author of their requests in the journal: the name alone could be that of an account.

@@ -1,3 +1,5 @@
+package import Web
+
 /// The credential of a request, from its headers `Authorization` and `Cookie`.
 package enum LiveCredential: Sendable, Equatable {
     /// None, or an ambiguous one.
@@ -7,20 +9,37 @@ package enum LiveCredential: Sendable, Equatable {
     case session(String)
 
     /// The name of the cookie that contains a session.
-    package static let cookie = "yardmaster"
+    ///
+    /// Behind TLS, browsers take a cookie of this prefix from our host alone, and only encrypted. On
+    /// the plain loopback they refuse it.
+    package static func cookie(isEncrypted: Bool) -> String {
+        isEncrypted ? "__Host-yardmaster" : "yardmaster"
+    }
 
-    /// When both are present, `authorization` counts.
-    package init(authorization: String?, cookie: String?) {
-        if let authorization {
-            let parts = authorization.split(separator: " ", maxSplits: 1)
+    package init(_ request: WebRequest) {
+        self.init(
+            authorization: request.authorization,
+            cookie: request.cookie,
+            isEncrypted: request.isEncrypted
+        )
+    }
+
+    /// When both are present, a token counts.
+    ///
+    /// A password in `Authorization` is for the web server in front of this one.
+    package init(authorization: String?, cookie: String?, isEncrypted: Bool = false) {
+        let parts = (authorization ?? "").split(separator: " ", maxSplits: 1)
+        let isPassword = parts.first?.lowercased() == "basic"
+        if authorization != nil, !isPassword {
             let isToken = parts.count == 2 && parts[0].lowercased() == "bearer"
             self = isToken ? .token(String(parts[1])) : .nobody
             return
         }
+        let name = Self.cookie(isEncrypted: isEncrypted) + "="
         let found = (cookie ?? "").split(separator: ";").compactMap { pair -> Substring? in
             let pair = pair.drop { $0 == " " }
-            guard pair.hasPrefix(Self.cookie + "=") else { return nil }
-            return pair.dropFirst(Self.cookie.count + 1)
+            guard pair.hasPrefix(name) else { return nil }
+            return pair.dropFirst(name.count)
         }
         // With several sessions it is unclear which one is meant.
         self = found.count == 1 ? .session(String(found[0])) : .nobody

@@ -6,13 +6,17 @@ import Web
 
 /// Identifies the sender of a request, by the list of tokens and the browsers that have signed in.
 ///
-/// Without a list, everybody may read and nobody may act. When a list existed and is gone or cannot
-/// be read any more, nobody is admitted.
+/// Where a person has said that there is no list, everybody may read and nobody may act. Otherwise a
+/// list that is missing or cannot be read admits nobody.
 package final class LiveGate: Sendable {
     package enum Viewer: Sendable {
-        /// There is no list of tokens.
+        /// There is no list of tokens, as a person has said.
         case anybody
         case nobody
+        /// It has an unknown token.
+        case unknown
+        /// Too many unknown tokens came within a minute.
+        case late
         /// With a session when the request comes from a browser that has signed in.
         case person(LiveAccess.Person, session: String?)
         /// The list cannot be used.
@@ -25,15 +29,16 @@ package final class LiveGate: Sendable {
         var list: Result<LiveAccess?, CommandError> = .success(nil)
         var wasThere: Bool
         var sessions = LiveSessions()
+        var attempts = LiveAttempts()
     }
 
     private let path: String
     private let state: Mutex<State>
 
-    /// `isNamed` is whether the user named the list, so that it must exist.
-    package init(path: String, isNamed: Bool) {
+    /// `isOpen` is whether the user said that there is no list; a list that exists counts all the same.
+    package init(path: String, isOpen: Bool) {
         self.path = path
-        state = Mutex(State(wasThere: isNamed))
+        state = Mutex(State(wasThere: !isOpen))
     }
 
     /// Whether there is a list; an invalid list ends the command before it serves.
@@ -48,10 +53,14 @@ package final class LiveGate: Sendable {
         case .failure(let error): return .closed(error)
         case .success(let found?): access = found
         }
-        switch LiveCredential(authorization: request.authorization, cookie: request.cookie) {
+        switch LiveCredential(request) {
         case .nobody: return .nobody
         case .token(let token):
-            return access.person(with: token).map { .person($0, session: nil) } ?? .nobody
+            switch look(at: token, in: access) {
+            case .accepted(let person): return .person(person, session: nil)
+            case .unknown: return .unknown
+            case .late: return .late
+            }
         case .session(let session):
             let now = RealTime().now
             let person = state.withLock { $0.sessions.person(of: session, in: access, at: now) }
@@ -61,15 +70,40 @@ package final class LiveGate: Sendable {
 
     // MARK: Sessions
 
-    /// Begins a session for a token; nil when the token is not listed.
-    package func begin(with token: String) -> String? {
-        guard case .success(let access?) = list(), let person = access.person(with: token) else {
-            return nil
+    /// The result of signing in.
+    package enum Entrance: Sendable {
+        case session(String)
+        case unknown
+        /// Too many unknown tokens came within a minute.
+        case late
+    }
+
+    /// Begins a session for a token that is listed.
+    package func begin(with token: String) -> Entrance {
+        guard case .success(let access?) = list() else { return .unknown }
+        switch look(at: token, in: access) {
+        case .unknown: return .unknown
+        case .late: return .late
+        case .accepted(let person):
+            let session = Self.mark()
+            let now = RealTime().now
+            state.withLock { $0.sessions.begin(session, person, at: now) }
+            return .session(session)
         }
-        let session = Self.mark()
+    }
+
+    private func look(at token: String, in access: LiveAccess) -> LiveAttempts.Result {
         let now = RealTime().now
-        state.withLock { $0.sessions.begin(session, person, at: now) }
-        return session
+        return state.withLock { $0.attempts.look(at: token, in: access, at: now) }
+    }
+
+    /// Whether somebody who began to read may go on; nil is a reader without a token.
+    package func mayRead(_ reader: String?) -> Bool {
+        switch list() {
+        case .success(nil): reader == nil
+        case .success(let access?): access.people.contains { $0.reader == reader }
+        case .failure: false
+        }
     }
 
     package func end(_ session: String) { state.withLock { $0.sessions.end(session) } }
@@ -101,12 +135,22 @@ package final class LiveGate: Sendable {
         }
         if let known { return known }
         if stamp.isMissing, !wasThere { return .success(nil) }
+        if stamp.isMissing { return .failure(missing) }
         let list: Result<LiveAccess?, CommandError>
         do throws(CommandError) { list = .success(try read()) } catch { list = .failure(error) }
         state.withLock { state in
             (state.stamp, state.list, state.wasThere) = (stamp, list, true)
         }
         return list
+    }
+
+    private var missing: CommandError {
+        CommandError(
+            .configuration,
+            "there is no list of tokens, so nobody is admitted",
+            because: ["\(path.visible) is missing"],
+            hint: "make one (docs/operations.md), or say with --open that everybody may look"
+        )
     }
 
     private func read() throws(CommandError) -> LiveAccess {

@@ -23,7 +23,7 @@ extension LivePages {
             else { return refusal(400, "This is not one of our forms", Self.nothing) }
             switch route {
             case .session: return signIn(fields, request)
-            case .leaving: return leave(fields, viewer)
+            case .leaving: return leave(fields, viewer, request)
             case .page, .document, .description, .changes, .health, .metrics, .style, .script, .act,
                 .requests:
                 return act(fields, viewer)
@@ -67,28 +67,37 @@ extension LivePages {
     // MARK: Browsers
 
     private func signIn(_ fields: [String: String], _ request: WebRequest) -> WebAnswer {
-        guard fields.count == 1, let token = fields[LiveActPage.token],
-            let session = gate.begin(with: token)
-        else {
+        let session: String
+        switch fields.count == 1 ? gate.begin(with: fields[LiveActPage.token] ?? "") : .unknown {
+        case .session(let begun): session = begun
+        case .late: return personal(429, LiveActPage.signIn(fault: Self.late))
+        case .unknown:
+            note(unknownTokenAt: request)
             return personal(401, LiveActPage.signIn(fault: "This token is not known."))
         }
-        let secure = request.isEncrypted ? "; Secure" : ""
         return .whole(
             status: 303,
             headers: Self.personalHeaders + [
                 (name: "Location", value: "/"),
                 (
                     name: "Set-Cookie",
-                    value:
-                        "\(LiveCredential.cookie)=\(session); Path=/; HttpOnly; SameSite=Strict; "
-                        + "Max-Age=43200\(secure)"
+                    value: Self.cookie(session, seconds: 43_200, request)
                 ),
             ],
             body: []
         )
     }
 
-    private func leave(_ fields: [String: String], _ viewer: LiveGate.Viewer) -> WebAnswer {
+    private static func cookie(_ value: String, seconds: Int, _ request: WebRequest) -> String {
+        "\(LiveCredential.cookie(isEncrypted: request.isEncrypted))=\(value); Path=/; HttpOnly; "
+            + "SameSite=Strict; Max-Age=\(seconds)\(request.isEncrypted ? "; Secure" : "")"
+    }
+
+    private func leave(
+        _ fields: [String: String],
+        _ viewer: LiveGate.Viewer,
+        _ request: WebRequest
+    ) -> WebAnswer {
         guard case .person(_, let session?) = viewer else { return unknown }
         guard fields.count == 1, let mark = fields[LiveActPage.mark],
             gate.take(mark, for: Self.leaving, from: session)
@@ -100,7 +109,7 @@ extension LivePages {
                 (name: "Location", value: "/session"),
                 (
                     name: "Set-Cookie",
-                    value: "\(LiveCredential.cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
+                    value: Self.cookie("", seconds: 0, request)
                 ),
             ],
             body: []
@@ -168,10 +177,11 @@ extension LivePages {
     private static let leaving = "leave"
 
     func personal(_ status: Int, _ frame: LiveFrame) -> WebAnswer {
-        let text = frame.text(made: nil, isSignedIn: status != 401)
+        let text = frame.text(made: nil, isSignedIn: status != 401 && status != 429)
         return .whole(
             status: status,
-            headers: Self.personalHeaders,
+            headers: Self.personalHeaders
+                + (status == 429 ? [(name: "Retry-After", value: "60")] : []),
             body: Array(text.utf8)
         )
     }
@@ -260,6 +270,7 @@ extension LivePages {
     private func document(_ status: Int, text: String) -> WebAnswer {
         var headers = Self.headers("application/json", cache: "no-store")
         if status == 401 { headers.append((name: "WWW-Authenticate", value: "Bearer")) }
+        if status == 429 { headers.append((name: "Retry-After", value: "60")) }
         return .whole(status: status, headers: headers, body: Array(text.utf8) + [0x0A])
     }
 

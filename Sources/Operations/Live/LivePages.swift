@@ -151,6 +151,7 @@ package final class LivePages: Sendable {
             }
         }
         let isFree = [.health, .style, .script, .description].contains(route)
+        if let answer = stranger(viewer, route, request), !isFree { return answer }
         if case .closed(let error) = viewer, !isFree {
             context.console.note(error.text)
             return isForPrograms(route)
@@ -169,6 +170,37 @@ package final class LivePages: Sendable {
                 : personal(401, LiveActPage.signIn())
         }
         return read(route, request, viewer)
+    }
+
+    /// The answer to a request with an unknown token, which is noted; nil for all others.
+    private func stranger(
+        _ viewer: LiveGate.Viewer,
+        _ route: LiveRoute,
+        _ request: WebRequest
+    ) -> WebAnswer? {
+        switch viewer {
+        case .anybody, .nobody, .person, .closed: return nil
+        case .unknown:
+            note(unknownTokenAt: request)
+            return isForPrograms(route)
+                ? document(401, CommandError(.usage, "this token is not known"))
+                : personal(401, LiveActPage.signIn(fault: "This token is not known."))
+        case .late:
+            return isForPrograms(route)
+                ? document(429, CommandError(.usage, Self.late))
+                : personal(429, LiveActPage.signIn(fault: Self.late))
+        }
+    }
+
+    static let late = "too many unknown tokens were sent; try again in a minute"
+
+    /// One line for each of the tokens that are looked at, without the token.
+    func note(unknownTokenAt request: WebRequest) {
+        let path = request.target.prefix { $0 != "?" }.prefix(200)
+        context.console.note(
+            "yardmaster serve: an unknown token was sent: \(request.method.visible) "
+                + "\(String(path).visible)\n"
+        )
     }
 
     private func isForPrograms(_ route: LiveRoute) -> Bool {
@@ -198,10 +230,13 @@ package final class LivePages: Sendable {
                     body: []
                 )
             }
+            var reader: String?
+            if case .person(let person, _) = viewer { reader = person.reader }
             return .events(
                 headers: Self.headers("text/event-stream", cache: cache) + [
                     (name: "X-Accel-Buffering", value: "no")
-                ]
+                ],
+                reader: reader
             )
         }
         let kept = kept(route, look, key: look.key + request.target)
