@@ -67,7 +67,9 @@ package struct NotifyUnits: Sendable {
         )
     }
 
-    /// Mail programs often run with the rights of another user, which a sandbox would prevent.
+    /// The same sandbox as for a run: a notice contains text from the air and from other programs.
+    ///
+    /// A mail program that runs with the rights of another user needs a drop-in (docs/operations.md).
     private var common: String {
         """
         TimeoutStartSec=10min
@@ -79,8 +81,7 @@ package struct NotifyUnits: Sendable {
         StandardOutput=journal
         StandardError=journal
         SyslogIdentifier=yardmaster
-        ProtectHome=yes
-        PrivateTmp=yes
+        \(ServiceUnits.sandbox(home: "yes"))
         LimitCORE=0
 
         """

@@ -170,8 +170,10 @@ package struct ServiceUnits: Sendable {
     private var credentialLines: String {
         guard let rollout else {
             return """
-                # A file NAME in there is what the fleet list calls credential:depot_NAME.
-                LoadCredential=depot:\(Self.credentials)
+                # A file NAME in there is what the fleet list calls credential:depot_NAME. Each rollout has
+                # a folder of its own; without one, the rollout has no credentials.
+                LoadCredential=depot:\(Self.credentials)/%i
+                SetCredential=depot:none
                 """
         }
         let names = Set(rollout.credentials).sorted()

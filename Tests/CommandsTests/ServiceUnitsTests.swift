@@ -87,15 +87,46 @@ import Wire
         #expect(result.status == 0)
     }
 
-    @Test(hasSystemd, readsUnits)
-    func `systemd counts the service as well shut in`() throws {
-        let (folder, paths) = try written(templates)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        // Exposure from 0 to 10; a threshold of 20 is 2.0.
-        let result = try #require(Tool("systemd-analyze")).run(
-            ["security", "--offline=true", "--no-pager", "--threshold=20", paths[0]]
+    /// Every service that is installed or printed.
+    private var services: [ServiceUnits.Unit] {
+        let notify = NotifyUnits(program: ProgramTests.path)
+        let bundles = BundleUnits(
+            program: ProgramTests.path,
+            folder: "/srv/bundles",
+            target: "/srv/rollouts",
+            keys: ["/etc/yardmaster/office.pub"],
+            threshold: nil
         )
-        #expect(result.status == 0, "\(result.output.suffix(300))")
+        return [
+            templates.service, rollout.service, notify.failure, notify.service, bundles.service,
+            ServeUnits(program: ProgramTests.path).service,
+        ]
+    }
+
+    @Test(hasSystemd, readsUnits)
+    func `systemd counts every service as well shut in`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "units-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        for unit in services {
+            let file = folder.appending(path: unit.name)
+            try Data(unit.text.utf8).write(to: file)
+            // Exposure from 0 to 10; a threshold of 20 is 2.0.
+            let result = try #require(Tool("systemd-analyze")).run([
+                "security", "--offline=true", "--no-pager", "--threshold=20",
+                file.path(percentEncoded: false),
+            ])
+            #expect(result.status == 0, "\(unit.name): \(result.output.suffix(300))")
+        }
+    }
+
+    /// Otherwise a rollout could read the secrets of every other one.
+    @Test func `a rollout by the template gets the credentials of its own folder only`() {
+        #expect(
+            values("LoadCredential", templates.service) == ["depot:/etc/yardmaster/credentials/%i"]
+        )
+        #expect(values("SetCredential", templates.service) == ["depot:none"])
     }
 
     @Test(hasSystemd)

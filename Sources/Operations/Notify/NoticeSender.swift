@@ -5,6 +5,7 @@ import Images
 package import Journal
 package import Manifest
 import Reports
+import SourceTree
 import Threads
 import Wire
 
@@ -318,10 +319,18 @@ package struct NoticeSender: Sendable {
     private static func problem(_ program: FedProgram, _ input: String) -> Problem? {
         switch program.run(input, within: patience) {
         case .ended(0): nil
-        case .ended(let code): Problem("\(program.words[0]) ended with \(code)")
+        case .ended(let code): Problem("\(program.words[0]) ended with \(code)" + sandboxed)
         case .cut(let why): Problem(why)
         case .absent(let why): Problem(why, isFinal: true)
         }
+    }
+
+    /// What keeps a program from the rights of another user, which many mail programs need.
+    private static var sandboxed: String {
+        let status = (try? TextFile.read(path: "/proc/self/status", limit: 65_536)) ?? []
+        return String(decoding: status, as: UTF8.self).contains("NoNewPrivs:\t1")
+            ? "; the unit's sandbox denies it the rights of another user (see docs/operations.md)"
+            : ""
     }
 
     /// Only the server's host: a person who knows the address could send to it.

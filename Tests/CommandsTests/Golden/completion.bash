@@ -429,23 +429,25 @@ _yardmaster() {
         esac
         ;;
     'bundle verify')
-        flags='--state --key --threshold --target-dir --json --quiet --no-color --help'
+        flags='--state --key --threshold --older --reason --target-dir --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
         --key) flags= kind=files ;;
         --threshold) flags= kind=none ;;
+        --reason) flags= kind=none ;;
         --target-dir) flags= kind=directories ;;
         esac
         ;;
     'bundle apply')
-        flags='--from --target-dir --key --threshold --state --profiles --json --quiet --no-color --help'
+        flags='--from --target-dir --key --threshold --older --reason --state --profiles --json --quiet --no-color --help'
         kind=files
         case $prev in
         --from) flags= kind=directories ;;
         --target-dir) flags= kind=directories ;;
         --key) flags= kind=files ;;
         --threshold) flags= kind=none ;;
+        --reason) flags= kind=none ;;
         --state) flags= kind=directories ;;
         --profiles) flags= kind=directories ;;
         esac
@@ -564,7 +566,7 @@ _yardmaster() {
         esac
         ;;
     'serve')
-        flags='--state --fleet --journal --listen --host --access --quiet --no-color --help'
+        flags='--state --fleet --journal --listen --host --access --open --quiet --no-color --help'
         case $prev in
         --state) flags= kind=directories ;;
         --fleet) flags= kind=none ;;

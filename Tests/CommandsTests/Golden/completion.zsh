@@ -589,6 +589,8 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--key=''[Public key of minisign that must have signed the bundle\: its file, or the line itself.]'':KEY:_files' \
             '--threshold=''[How many of the keys must have signed the bundle.]'':N: ' \
+            '--older''[Take over a bundle that is older than the newest one of its rollout and key.]' \
+            '--reason=''[Why the older bundle is taken over, for the journal.]'':TEXT: ' \
             '--target-dir=''[Directory for verified files.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
@@ -602,6 +604,8 @@ _yardmaster() {
             '--target-dir=''[Directory for verified files.]'':DIR:_files -/' \
             '*--key=''[Public key of minisign that must have signed the bundle\: its file, or the line itself.]'':KEY:_files' \
             '--threshold=''[How many of the keys must have signed the bundle.]'':N: ' \
+            '--older''[Take over a bundle that is older than the newest one of its rollout and key.]' \
+            '--reason=''[Why the older bundle is taken over, for the journal.]'':TEXT: ' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
@@ -772,6 +776,7 @@ _yardmaster() {
             '*--listen=''[Serve here\: ADDRESS\:PORT of the loopback, or unix\:PATH.]'':ADDRESS: ' \
             '*--host=''[Also answer to this name, in addition to localhost\: the name that browsers request.]'':NAME: ' \
             '--access=''[Give access only to the people in this list.]'':FILE:_files' \
+            '--open''[Let everybody look where there is no list of tokens.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]'
