@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    /// A sentence about security that nothing holds is a wish.
+    @Test func `each sentence of the threat model names a test that there is`() throws {
+        let text = try Repository.text("SECURITY.md")
+        let code = try Repository.sources("Tests").flatMap(\.lines).filter { $0.contains("func `") }
+        let rows = text.split(separator: "\n").filter {
+            $0.hasPrefix("| ") && !$0.hasPrefix("| what")
+        }
+        #expect(rows.count > 30)
+        for row in rows {
+            let tests =
+                row.split(separator: "|").last?
+                .split(separator: "`", omittingEmptySubsequences: false) ?? []
+            #expect(tests.count > 1, "\(row) has no test")
+            for index in stride(from: 1, to: tests.count, by: 2) {
+                // Parts of the gate that are scripts.
+                guard tests[index].contains(" ") else { continue }
+                let name = "func `\(tests[index])`"
+                #expect(code.contains { $0.contains(name) }, "\(tests[index])")
+            }
+        }
+    }
+
     /// Files to which documents refer.
     @Test(arguments: ["CONTRIBUTING.md", "SECURITY.md", "README.md", "docs/architecture.md"])
     func `what a document names is there`(document: String) throws {
