@@ -97,10 +97,11 @@ let package = Package(
         adapter("Signatures", ["COpenSSL"]),
         adapter("Sealing", ["Domain", "COpenSSL"]),
         adapter("Threads", []),
+        adapter("Files", ["Domain", "CLinux"]),
         adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
-        adapter("BlueZ", ["Domain", "Threads", "Radio", "DBus", "CLinux"]),
+        adapter("BlueZ", ["Domain", "Threads", "Files", "Radio", "DBus", "CLinux"]),
         adapter("Modules", ["Domain", "SourceTree", "Sessions", "Radio"]),
-        adapter("Simulation", ["Domain", "SourceTree", "Radio", "Modules", "CLinux"]),
+        adapter("Simulation", ["Domain", "Files", "SourceTree", "Radio", "Modules", "CLinux"]),
         adapter(
             "Protocols",
             [
@@ -133,14 +134,14 @@ let package = Package(
         adapter(
             "Images",
             [
-                "Domain", "Wire", "Digests", "Sessions", "Modules", "Protocols", "Threads", "CCurl",
-                "CZlib", "CLinux",
+                "Domain", "Wire", "Digests", "Sessions", "Modules", "Protocols", "Threads", "Files",
+                "CCurl", "CZlib", "CLinux",
             ]
         ),
-        adapter("Trust", ["Domain", "Wire", "Digests", "Signatures", "Families"]),
+        adapter("Trust", ["Domain", "Wire", "Files", "Digests", "Signatures", "Families"]),
         adapter("SourceTree", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "SourceTree", "Digests", "Families"]),
-        adapter("Journal", ["Domain", "CSQLite", "CLinux"]),
+        adapter("Journal", ["Domain", "Files", "CSQLite", "CLinux"]),
         adapter("Postgres", ["Domain", "CPostgres"]),
         room("Reports", ["Domain", "Wire"]),
         adapter("Web", ["CMicrohttpd"]),
@@ -156,7 +157,8 @@ let package = Package(
             "Operations",
             [
                 "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "FakeBlueZ", "Families",
-                "Images", "Journal", "Manifest", "Modules", "Postgres", "Protocols", "Radio",
+                "Files", "Images", "Journal", "Manifest", "Modules", "Postgres", "Protocols",
+                "Radio",
                 "Rehearsal", "Reports", "Rollout", "Sessions", "Signatures", "Simulation",
                 "SourceTree", "Threads", "Trust", "Web", "Wire",
             ]
@@ -266,6 +268,7 @@ let package = Package(
         ),
         tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus", "Workbench"]),
         tests("DomainTests", ["Domain"]),
+        tests("FilesTests", ["Files", "Workbench"]),
         tests("SessionsTests", ["Domain", "Sessions", "Moments", "Wire"]),
         tests(
             "SecureDFUTests",
@@ -304,7 +307,8 @@ let package = Package(
                 "Commands", "Digests", "Domain", "Families", "FollowModule", "Journal", "Manifest",
                 "Modules", "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead",
                 "SetLights",
-                "Signers", "Simulation", "SourceTree", "Trust", "UnlockVehicle", "UpdateModule",
+                "Signers", "Simulation", "SourceTree", "Threads", "Trust", "UnlockVehicle",
+                "UpdateModule",
                 "UseLock",
                 "VehicleModules", "Web", "Wire", "Workbench", "yardmaster",
             ]
@@ -359,7 +363,7 @@ let package = Package(
         tests("JournalTests", ["Journal", "Domain", "Threads", "Workbench"]),
         tests(
             "ImagesTests",
-            ["Images", "Digests", "Domain", "Threads", "Workbench", "yardmaster"],
+            ["Images", "Digests", "Domain", "Files", "Threads", "Workbench", "yardmaster"],
             resources: [.copy("Fixtures")]
         ),
         tests(

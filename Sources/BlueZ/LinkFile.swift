@@ -1,3 +1,4 @@
+import Files
 import Glibc
 import Threads
 
@@ -45,8 +46,7 @@ package final class LinkFile: LinkMemory {
     }
 
     private static func read(_ path: String) -> [String] {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return [] }
+        guard let file = try? FilePlace.open(path, O_RDONLY) else { return [] }
         defer { close(file) }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         let count = Glibc.read(file, &buffer, buffer.count)
@@ -57,11 +57,14 @@ package final class LinkFile: LinkMemory {
 
     /// Writes a new file and renames it over the old one, so that the file is always complete.
     private func write(_ lines: [String], to path: String) {
-        let file = open(path + ".new", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o600)
-        guard file >= 0 else { return }
+        guard let place = try? FilePlace(path) else { return }
+        let draft = place.beside(place.name + ".new")
+        // What another process has left there may be anything.
+        try? draft.remove()
+        guard let file = try? draft.open(O_CREAT | O_EXCL | O_WRONLY, mode: 0o600) else { return }
         let bytes = Array(lines.map { $0 + "\n" }.joined().utf8)
         let count = Glibc.write(file, bytes, bytes.count)
         close(file)
-        if count == bytes.count { rename(path + ".new", path) }
+        if count == bytes.count { try? place.folder.rename(draft.name, to: place.name) }
     }
 }

@@ -1,11 +1,15 @@
+#define _GNU_SOURCE
 #include "CLinux.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+const int open_path = O_PATH;
 
 int window_columns(int descriptor) {
     struct winsize size;

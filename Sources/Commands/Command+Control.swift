@@ -72,19 +72,22 @@ extension Command {
         .inhibit,
         summary: "Exclude vehicles, or the whole depot, from work",
         description: [
-            "When the command has returned, no work begins on these vehicles, or on any "
-                + "vehicle when none is named, until 'uninhibit'. A run that works on one of "
+            "When the command has returned, no work begins on these vehicles, or with --all on any "
+                + "vehicle, until 'uninhibit'. The whole depot needs a reason. A run that works on one of "
                 + "them finishes the current step, and an update until the module is at rest. "
                 + "Patterns select vehicles as in 'exec'."
         ],
         arguments: [vehicles],
-        flags: [.state, .fleetAddress, .known, .reason, .expiry, .json, .quiet, .noColor],
+        flags: [
+            .state, .fleetAddress, .known, .depot, .reason, .expiry, .clock, .json, .quiet,
+            .noColor,
+        ],
         examples: [
             Example(
                 "yardmaster inhibit bus-17 --reason workshop --for 2d",
                 "One vehicle."
             ),
-            Example("yardmaster inhibit --reason survey --for 3h", "The depot."),
+            Example("yardmaster inhibit --all --reason survey --for 3h", "The depot."),
         ],
         exitCodes: refusals
     )
@@ -92,9 +95,9 @@ extension Command {
     static let uninhibit = Command(
         .uninhibit,
         summary: "Lift an inhibition",
-        description: ["Ends 'inhibit' for these vehicles; when none is named, for the depot."],
+        description: ["Ends 'inhibit' for these vehicles or, with --all, for the depot."],
         arguments: [vehicles],
-        flags: [.state, .fleetAddress, .known, .json, .quiet, .noColor],
+        flags: [.state, .fleetAddress, .known, .depot, .json, .quiet, .noColor],
         examples: [Example("yardmaster uninhibit bus-17", "Lets it take part again.")],
         exitCodes: refusals
     )
@@ -105,11 +108,11 @@ extension Command {
         description: [
             "For use after a person has checked the vehicles: an unproven update is no "
                 + "longer owed, a command in doubt counts as done, a step of `always` is no "
-                + "longer owed, and failures are forgotten. Without a vehicle, only the "
+                + "longer owed, and failures are forgotten. With --all, only the "
                 + "failures of all vehicles are forgotten."
         ],
         arguments: [vehicles],
-        flags: [.state, .fleetAddress, .known, .reason, .json, .quiet, .noColor],
+        flags: [.state, .fleetAddress, .known, .depot, .reason, .json, .quiet, .noColor],
         examples: [Example("yardmaster clear bus-17", "After its module was repaired.")],
         exitCodes: refusals
     )

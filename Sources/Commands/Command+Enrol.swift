@@ -28,7 +28,7 @@ extension Command {
         flags: [
             list, batch, serial, name, family, profile, oldSecret, passkey, keys, credentials,
             receiver, rotate, undo, search,
-            .state, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
+            .state, .profiles, .clock, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
         ],
         examples: [
             Example(

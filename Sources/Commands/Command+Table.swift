@@ -87,8 +87,8 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .again, .fleetAddress, .profiles, .bus, .simulate, .pace, .seed,
-            .notify, .events, .report, .json, .quiet, .noColor,
+            .state, .limit, .again, .clock, .fleetAddress, .profiles, .bus, .simulate, .pace,
+            .seed, .notify, .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
@@ -192,8 +192,8 @@ extension Command {
             ),
         ],
         flags: [
-            .manifest, .fleetAddress, .profiles, .state, .simulate, .pace, .seed, .bus, .events,
-            .report, .json, .quiet, .noColor,
+            .manifest, .fleetAddress, .profiles, .state, .clock, .simulate, .pace, .seed, .bus,
+            .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example(
@@ -297,8 +297,8 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .again, .fleetAddress, .profiles, .bus, .simulate, .pace, .seed,
-            .notify, .events, .report, .json, .quiet, .noColor,
+            .state, .limit, .again, .clock, .fleetAddress, .profiles, .bus, .simulate, .pace,
+            .seed, .notify, .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example(

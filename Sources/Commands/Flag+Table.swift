@@ -202,6 +202,17 @@ extension Flag {
         help: "The reason, for readers of the report and the status."
     )
 
+    static let clock = Flag(
+        "clock-is-right",
+        help:
+            "The machine's clock is right, although it shows a time before 2026 or before the last run."
+    )
+
+    static let depot = Flag(
+        "all",
+        help: "The whole depot: all vehicles, also those that are added later."
+    )
+
     static let watch = Flag(
         "watch",
         help: "Show the active run continuously, and the next one after it, until Ctrl-C."

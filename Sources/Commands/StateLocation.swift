@@ -12,18 +12,33 @@ package enum StateLocation {
         environment: (String) -> String?
     ) -> String? {
         if let flag { return flag }
-        return own(environment).map { isRehearsal ? $0 + "-rehearsal" : $0 }
+        let own = given(flag: nil, environment: environment) ?? ofUser(environment)
+        return own.map { isRehearsal ? $0 + "-rehearsal" : $0 }
     }
 
-    private static func own(_ environment: (String) -> String?) -> String? {
-        func absolute(_ name: String) -> String? {
-            environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
+    /// The directory of the units of a machine: the service manager makes it for `StateDirectory=yardmaster`.
+    package static let ofUnits = "/var/lib/yardmaster"
+
+    /// The directory that a person or the service manager names.
+    package static func given(
+        flag: String?,
+        environment: (String) -> String?
+    ) -> String? {
+        if let flag { return flag }
+        guard let given = absolute("STATE_DIRECTORY", environment) else { return nil }
+        return given.split(separator: ":").first.map { String($0) }
+    }
+
+    /// The directory of this user's own runs.
+    package static func ofUser(_ environment: (String) -> String?) -> String? {
+        if let given = absolute("XDG_STATE_HOME", environment) {
+            return joined(given, "yardmaster")
         }
-        if let given = absolute("STATE_DIRECTORY") {
-            return given.split(separator: ":").first.map { String($0) }
-        }
-        if let given = absolute("XDG_STATE_HOME") { return joined(given, "yardmaster") }
-        return absolute("HOME").map { joined($0, ".local/state/yardmaster") }
+        return absolute("HOME", environment).map { joined($0, ".local/state/yardmaster") }
+    }
+
+    private static func absolute(_ name: String, _ environment: (String) -> String?) -> String? {
+        environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
     }
 
     private static func joined(_ directory: String, _ name: String) -> String {

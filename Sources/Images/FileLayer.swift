@@ -1,8 +1,9 @@
+package import Files
 import Glibc
 
 /// The calls by which the store changes a disk; a test can end the process at each of them.
 package protocol FileLayer: Sendable {
-    /// As open(2), with `O_CLOEXEC` and `O_NOFOLLOW` added.
+    /// As `FilePlace.open`; with `O_DIRECTORY` a folder is opened.
     func open(_ path: String, flags: Int32, mode: UInt32) throws(FileFault) -> Int32
     /// Writes some of the bytes; returns how many.
     func write(
@@ -20,21 +21,12 @@ package protocol FileLayer: Sendable {
     func makeFolder(_ path: String) throws(FileFault)
 }
 
-/// The error number of a failed call.
-package struct FileFault: Error, Equatable, Sendable {
-    package let code: Int32
-
-    package init(code: Int32) { self.code = code }
-}
-
 /// The calls of the system.
 package struct SystemFiles: FileLayer {
     package init() {}
 
     package func open(_ path: String, flags: Int32, mode: UInt32) throws(FileFault) -> Int32 {
-        let descriptor = Glibc.open(path, flags | O_CLOEXEC | O_NOFOLLOW, mode)
-        guard descriptor >= 0 else { throw FileFault(code: errno) }
-        return descriptor
+        try FilePlace.open(path, flags, mode: mode)
     }
 
     package func write(
@@ -59,14 +51,13 @@ package struct SystemFiles: FileLayer {
     package func sync(_ descriptor: Int32) throws(FileFault) { try check(fsync(descriptor)) }
 
     package func rename(_ path: String, to name: String) throws(FileFault) {
-        try check(Glibc.rename(path, name))
+        try FilePlace.rename(path, to: name)
     }
 
-    package func remove(_ path: String) throws(FileFault) { try check(unlink(path)) }
+    package func remove(_ path: String) throws(FileFault) { try FilePlace.remove(path) }
 
     package func makeFolder(_ path: String) throws(FileFault) {
-        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-        throw FileFault(code: errno)
+        try FilePlace.makeFolder(path)
     }
 
     private func check(_ result: Int32) throws(FileFault) {

@@ -1,4 +1,5 @@
 package import Domain
+import Files
 import Glibc
 
 /// Small files that are kept in the store beside an image, and are removed with it.

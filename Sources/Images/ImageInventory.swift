@@ -1,6 +1,7 @@
 import CLinux
 import Digests
 package import Domain
+import Files
 import Glibc
 
 /// The contents of a store: lists, verifies and cleans up.

@@ -1,5 +1,6 @@
 import CLinux
 package import Domain
+import Files
 import Glibc
 
 /// Facts about the images of a store, for people: one file with a line for each.
@@ -24,8 +25,7 @@ package struct ImageRecords: Sendable {
 
     /// The record of each image; empty when the file is missing or cannot be read.
     package func all() -> [SHA256Digest: [UInt8]] {
-        let file = Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return [:] }
+        guard let file = try? FilePlace.open(path, O_RDONLY) else { return [:] }
         defer { close(file) }
         return Self.contents(of: file).map { Lines($0).latest } ?? [:]
     }

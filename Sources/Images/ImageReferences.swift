@@ -1,4 +1,5 @@
 package import Domain
+import Files
 import Glibc
 
 /// The images that each rollout needs, kept beside the store so that a clean-up spares them.

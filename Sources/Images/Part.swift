@@ -1,6 +1,7 @@
 import CLinux
 import Digests
 import Domain
+import Files
 import Glibc
 
 /// A file in the making, locked for this process until it gets its name or is given up.

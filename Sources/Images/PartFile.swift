@@ -1,5 +1,6 @@
 import CLinux
 import Domain
+import Files
 import Glibc
 
 /// The file of a part, as it was found: new, writable, or already sealed.
@@ -36,11 +37,9 @@ enum PartFile {
 
     /// Nil unless it is a file of this user that only its mode forbids to write.
     private static func ownSealed(_ path: String) -> Int32? {
-        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let descriptor = Glibc.open(path, flags)
-        guard descriptor >= 0 else { return nil }
+        guard let descriptor = try? FilePlace.open(path, O_RDONLY) else { return nil }
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        guard fstat(descriptor, &status) == 0,
             status.st_uid == geteuid(), status.st_mode & 0o200 == 0
         else {
             close(descriptor)

@@ -1,5 +1,6 @@
 import Digests
 import Domain
+import Files
 import Glibc
 
 /// The known facts about the origin of a part, so that a later run can request the rest of the same
@@ -43,8 +44,7 @@ struct PartNote: Equatable {
 
     /// Nil when the file does not exist or is not one of ours.
     static func read(from path: String) -> PartNote? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return nil }
+        guard let file = try? FilePlace.open(path, O_RDONLY) else { return nil }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: sizeLimit)
         let count = pread(file, &bytes, bytes.count, 0)

@@ -1,5 +1,6 @@
 import CLinux
 import Domain
+import Files
 import Glibc
 import Threads
 

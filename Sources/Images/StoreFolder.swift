@@ -1,4 +1,5 @@
 package import Domain
+import Files
 import Glibc
 
 /// The paths of the store in the state directory, and access to them.

@@ -1,4 +1,5 @@
 import CLinux
+import Files
 import Glibc
 
 /// The right to use the store or to clean it up, held until it is released or the process ends.

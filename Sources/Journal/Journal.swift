@@ -1,4 +1,5 @@
 package import Domain
+import Files
 import Glibc
 
 /// The record of intents, results and sightings from which an interrupted run is resumed.
@@ -89,37 +90,43 @@ package actor Journal {
 
     private func open(directory: String) throws(JournalError) {
         let path = directory + "/" + Self.fileName
-        var status = stat()
-        if stat(path, &status) != 0 {
-            if errno == ENOENT { try Self.make(path) }
-        } else if status.st_mode & S_IFMT == S_IFREG, status.st_size == 0 {
-            throw Schema.empty
+        let place: FilePlace
+        let facts: stat?
+        do throws(FileFault) {
+            place = try FilePlace(path)
+            facts = try place.facts()
+        } catch { throw JournalError("open", error) }
+        if let facts {
+            guard facts.st_mode & S_IFMT != S_IFREG || facts.st_size > 0 else { throw Schema.empty }
+        } else {
+            try Self.make(place, in: directory)
+        }
+        for suffix in ["", "-wal", "-shm"] {
+            let file = place.beside(place.name + suffix)
+            guard let strayed = file.strayed, !file.isWritable else { continue }
+            throw JournalError(.cannotCreate, "open", words: strayed)
         }
         try open(path: path)
         // SQLite syncs the folder for its log only.
-        let folder = Glibc.open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        Glibc.close(folder)
+        try? place.folder.sync()
     }
 
     /// Creates a journal under a temporary name first: whatever ends the process, no half of a
     /// journal is left.
     ///
     /// When another process has created one in the meantime, that one is used.
-    private static func make(_ path: String) throws(JournalError) {
-        let draft = "\(path).new-\(getpid())"
-        defer { for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) } }
-        for suffix in ["", "-wal", "-shm"] { unlink(draft + suffix) }
-        try fill(draft)
-        if link(draft, path) == 0 || errno == EEXIST { return }
-        // The file system has no hard links.
-        guard rename(draft, path) == 0 else {
-            throw JournalError(
-                errno == ENOSPC || errno == EDQUOT ? .full : .cannotCreate,
-                "make",
-                words: String(cString: strerror(errno))
-            )
+    private static func make(_ place: FilePlace, in directory: String) throws(JournalError) {
+        let draft = place.beside("\(fileName).new-\(getpid())")
+        let all = ["", "-wal", "-shm"].map { draft.beside(draft.name + $0) }
+        defer { for file in all { try? file.remove() } }
+        for file in all { try? file.remove() }
+        try fill("\(directory)/\(draft.name)")
+        do throws(FileFault) { try place.folder.link(draft.name, to: place.name) } catch {
+            guard error.code != EEXIST else { return }
+            // The file system has no hard links.
+            do throws(FileFault) { try place.folder.rename(draft.name, to: place.name) } catch {
+                throw JournalError("make", error)
+            }
         }
     }
 

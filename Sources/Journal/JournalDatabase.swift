@@ -1,4 +1,5 @@
 import CSQLite
+import Files
 
 /// One connection to the journal's file, for one thread at a time.
 final class JournalDatabase {
@@ -38,6 +39,7 @@ final class JournalDatabase {
 
     init(path: String, mode: Mode) throws(JournalError) {
         var handle: OpaquePointer?
+        let path = try Self.withoutLinks(path)
         // Multi-thread mode: one thread at a time uses it, so SQLite need not lock each call.
         let flags =
             switch mode {
@@ -46,7 +48,12 @@ final class JournalDatabase {
             case .frozen: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
             }
         let name = mode == .frozen ? Self.address(of: path) + "?immutable=1" : path
-        let code = sqlite3_open_v2(name, &handle, flags | SQLITE_OPEN_NOMUTEX, nil)
+        let code = sqlite3_open_v2(
+            name,
+            &handle,
+            flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW,
+            nil
+        )
         guard code == SQLITE_OK, let handle else {
             // Even a failed call returns a handle, which has the reason.
             defer { sqlite3_close_v2(handle) }
@@ -56,6 +63,16 @@ final class JournalDatabase {
         // The state directory's lock keeps other writers out; this is for readers' short locks.
         sqlite3_busy_timeout(handle, 5_000)
         self.handle = handle
+    }
+
+    /// The path for SQLite, which opens the file itself: no part of it is a link, and SQLite refuses one that becomes a
+    /// link meanwhile.
+    private static func withoutLinks(_ path: String) throws(JournalError) -> String {
+        guard path != ":memory:" else { return path }
+        do throws(FileFault) {
+            let place = try FilePlace(path)
+            return "\(try place.folder.path())/\(place.name)"
+        } catch { throw JournalError("open", error) }
     }
 
     deinit {

@@ -1,4 +1,5 @@
 import CSQLite
+import Files
 import Glibc
 
 /// Why the journal could not be opened, read or written.
@@ -42,6 +43,12 @@ package struct JournalError: Error, Equatable {
         self.operation = operation
         self.code = code
         self.words = words
+    }
+
+    /// The error of a call on the file or its folder.
+    init(_ operation: String, _ fault: FileFault) {
+        let kind: Kind = fault.code == ENOSPC || fault.code == EDQUOT ? .full : .cannotCreate
+        self.init(kind, operation, words: fault.description)
     }
 
     /// The error that SQLite reports for its last call on `handle`.

@@ -9,6 +9,17 @@ package struct JournalView {
         try runs(rollout: rollout, limit: 1).first
     }
 
+    /// The newest run whose radio was not simulated.
+    package func lastRealRun() throws(JournalError) -> RunRecord? {
+        try rows(
+            """
+            SELECT \(RunRecord.columns) FROM runs WHERE seed IS NULL ORDER BY number DESC LIMIT 1
+            """,
+            [],
+            { row throws(JournalError) in try RunRecord(row: row) }
+        ).first
+    }
+
     /// The newest run that is no order; the newest of all when there are only orders.
     package func lastRollout() throws(JournalError) -> RunRecord? {
         try rows(

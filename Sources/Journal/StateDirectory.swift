@@ -1,5 +1,6 @@
 import CLinux
 package import Domain
+import Files
 import Glibc
 
 /// The folder with everything that is needed to resume: journal, lock, images, trust.
@@ -8,19 +9,34 @@ package struct StateDirectory: Sendable, Equatable {
 
     /// Opens the folder; when it is missing, creates it and its parents for the owner alone.
     package static func create(at path: String) throws(StateDirectoryError) -> StateDirectory {
-        try make(path)
-        let directory = try existing(at: path)
-        guard access(path, W_OK | X_OK) == 0 else { throw StateDirectoryError(path, errno) }
+        let folder: Folder
+        do throws(FileFault) { folder = try make(path) } catch {
+            throw StateDirectoryError(path, error.code)
+        }
+        let directory = try checked(folder, path)
+        guard faccessat(folder.descriptor, ".", W_OK | X_OK, 0) == 0 else {
+            throw StateDirectoryError(path, errno)
+        }
         return directory
     }
 
     /// Opens the folder for reading; creates nothing.
     package static func existing(at path: String) throws(StateDirectoryError) -> StateDirectory {
-        var status = stat()
-        guard stat(path, &status) == 0 else { throw StateDirectoryError(path, errno) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw .notADirectory(path) }
+        let folder: Folder
+        do throws(FileFault) { folder = try Folder.open(path) } catch {
+            throw StateDirectoryError(path, error.code)
+        }
+        return try checked(folder, path)
+    }
+
+    private static func checked(
+        _ folder: Folder,
+        _ path: String
+    ) throws(StateDirectoryError) -> StateDirectory {
         var system = statfs()
-        guard statfs(path, &system) == 0 else { throw StateDirectoryError(path, errno) }
+        guard fstatfs(folder.descriptor, &system) == 0 else {
+            throw StateDirectoryError(path, errno)
+        }
         let magic = UInt32(truncatingIfNeeded: system.f_type)
         if let name = networkFileSystem(magic: magic) {
             throw .networkFileSystem(path, name: name)
@@ -39,6 +55,13 @@ package struct StateDirectory: Sendable, Equatable {
             file: path + "/lock",
             holder: LockHolder(pid: Int(getpid()), started: started, rollout: rollout)
         )
+    }
+
+    /// Whether there is a journal in it, in whatever condition.
+    package var hasJournal: Bool {
+        do throws(FileFault) {
+            return try FilePlace(path + "/" + Journal.fileName).facts() != nil
+        } catch { return error.code != ENOENT }
     }
 
     /// The current holder of the lock; found without taking it, so that no run is refused
@@ -63,37 +86,21 @@ package struct StateDirectory: Sendable, Equatable {
     }
 
     /// Creates the folders above a path; a failure shows when the path itself is used.
-    package static func makeFolders(above path: String) { try? make(parent(of: path)) }
+    package static func makeFolders(above path: String) {
+        _ = try? make(FilePlace.folder(of: path))
+    }
 
-    /// Creates a folder and the missing ones above it; each is on disk on return.
-    private static func make(_ path: String) throws(StateDirectoryError) {
-        guard mkdir(path, 0o700) != 0 else { return sync(parent(of: path)) }
-        switch errno {
-        case EEXIST: return
-        case ENOENT:
-            let above = parent(of: path)
-            guard !path.isEmpty, above != path else { throw .missing(path) }
-            try make(above)
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw StateDirectoryError(path, errno)
-            }
-            sync(above)
-        default: throw StateDirectoryError(path, errno)
+    /// Opens a folder after creating it and the missing ones above it; each is on disk on return.
+    private static func make(_ path: String) throws(FileFault) -> Folder {
+        do throws(FileFault) { return try Folder.open(path) } catch {
+            guard error.code == ENOENT, !path.isEmpty else { throw error }
         }
-    }
-
-    private static func parent(of path: String) -> String {
-        var rest = Substring(path)
-        while rest.count > 1, rest.last == "/" { rest.removeLast() }
-        guard let slash = rest.lastIndex(of: "/") else { return "." }
-        return slash == rest.startIndex ? "/" : String(rest[..<slash])
-    }
-
-    private static func sync(_ path: String) {
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
+        let above = FilePlace.folder(of: path)
+        guard above != path else { throw FileFault(code: ENOENT) }
+        let folder = try make(above)
+        try FilePlace(path).makeFolder()
+        try? folder.sync()
+        return try Folder.open(path)
     }
 }
 
@@ -135,7 +142,7 @@ extension StateDirectoryError: CustomStringConvertible {
         case .busy(let holder?): "another run is at work: \(holder)"
         case .busy(nil): "another run is at work"
         case .failed(let path, let code):
-            "the state directory \(path) cannot be used: \(String(cString: strerror(code)))"
+            "the state directory \(path) cannot be used: \(FileFault(code: code))"
         }
     }
 }

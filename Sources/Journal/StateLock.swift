@@ -1,5 +1,6 @@
 import CLinux
 package import Domain
+import Files
 import Glibc
 
 /// The right to write in a state directory, held until `release` or the end of the process.
@@ -7,8 +8,10 @@ package struct StateLock: ~Copyable {
     private let descriptor: CInt
 
     init(file path: String, holder: LockHolder) throws(StateDirectoryError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw StateDirectoryError(path, errno) }
+        let descriptor: CInt
+        do throws(FileFault) {
+            descriptor = try FilePlace.open(path, O_RDWR | O_CREAT, mode: 0o600)
+        } catch { throw StateDirectoryError(path, error.code) }
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
@@ -90,8 +93,7 @@ package struct LockHolder: Sendable, Equatable, CustomStringConvertible {
         of path: String,
         locks: () -> String? = LockHolder.kernelLocks
     ) -> LockHolder? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
+        guard let descriptor = try? FilePlace.open(path, O_RDONLY) else { return nil }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, let holder = read(descriptor) else { return nil }

@@ -1,4 +1,5 @@
 import Domain
+import Files
 import Glibc
 
 /// Why trusted documents cannot be read or stored.
@@ -21,6 +22,6 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
     package var description: String {
-        "cannot \(operation.rawValue) \(name.visible): \(String(cString: strerror(code)))"
+        "cannot \(operation.rawValue) \(name.visible): \(FileFault(code: code))"
     }
 }

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Trusted documents in a folder on disk, locked for one process at a time.
@@ -5,7 +6,7 @@ import Glibc
 /// Links are not followed, and no name can lead out of the folder.
 package final class TrustFolder: TrustFiles {
     package let path: String
-    private let folder: CInt
+    private let folder: Folder
     /// Negative when the folder is not locked.
     private let lock: CInt
 
@@ -13,32 +14,32 @@ package final class TrustFolder: TrustFiles {
     ///
     /// With `isHeld` false, it neither waits nor leaves a lock file.
     package init(_ path: String, isHeld: Bool = true) throws(StorageError) {
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw StorageError(.open, path, code: errno)
+        do throws(FileFault) { folder = try Self.folder(path) } catch {
+            throw StorageError(.open, path, code: error.code)
         }
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw StorageError(.open, path, code: errno) }
         self.path = path
-        self.folder = folder
         guard isHeld else {
             lock = -1
             return
         }
-        let lock = openat(folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard lock >= 0 else {
-            let code = errno
-            close(folder)
-            throw StorageError(.lock, path, code: code)
-        }
+        do throws(FileFault) {
+            lock = try folder.open("lock", O_RDWR | O_CREAT, mode: 0o600)
+        } catch { throw StorageError(.lock, path, code: error.code) }
         while flock(lock, LOCK_EX) != 0 {
             guard errno == EINTR else {
                 let code = errno
                 close(lock)
-                close(folder)
                 throw StorageError(.lock, path, code: code)
             }
         }
-        self.lock = lock
+    }
+
+    private static func folder(_ path: String) throws(FileFault) -> Folder {
+        do throws(FileFault) { return try Folder.open(path) } catch {
+            guard error.code == ENOENT else { throw error }
+            try FilePlace.makeFolder(path)
+            return try Folder.open(path)
+        }
     }
 
     /// Whether this folder exists.
@@ -52,7 +53,6 @@ package final class TrustFolder: TrustFiles {
             flock(lock, LOCK_UN)
             close(lock)
         }
-        close(folder)
     }
 
     private func checked(_ name: String, _ operation: StorageError.Operation) throws(StorageError) {
@@ -63,16 +63,12 @@ package final class TrustFolder: TrustFiles {
 
     package func read(_ name: String, limit: Int64) throws(StorageError) -> [UInt8]? {
         try checked(name, .read)
-        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY
-        let descriptor = openat(folder, name, flags)
-        if descriptor < 0, errno == ENOENT { return nil }
-        guard descriptor >= 0 else { throw StorageError(.read, name, code: errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw StorageError(.read, name, code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw StorageError(.read, name, code: EINVAL)
+        let descriptor: CInt
+        do throws(FileFault) { descriptor = try folder.open(name, O_RDONLY) } catch {
+            if error.code == ENOENT { return nil }
+            throw StorageError(.read, name, code: error.code)
         }
+        defer { close(descriptor) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 1 << 16)
         while true {
@@ -88,12 +84,11 @@ package final class TrustFolder: TrustFiles {
     package func write(_ name: String, _ bytes: [UInt8]) throws(StorageError) {
         try checked(name, .write)
         // A file that a crash left may not be writable for us: replace it.
-        guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else {
-            throw StorageError(.write, name, code: errno)
-        }
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = openat(folder, name, flags, 0o600)
-        guard descriptor >= 0 else { throw StorageError(.write, name, code: errno) }
+        try remove(name, .write)
+        let descriptor: CInt
+        do throws(FileFault) {
+            descriptor = try folder.open(name, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+        } catch { throw StorageError(.write, name, code: error.code) }
         defer { close(descriptor) }
         var written = 0
         while written < bytes.count {
@@ -108,18 +103,16 @@ package final class TrustFolder: TrustFiles {
 
     package func sync(_ name: String) throws(StorageError) {
         try checked(name, .sync)
-        let descriptor = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { throw StorageError(.sync, name, code: errno) }
+        let descriptor: CInt
+        do throws(FileFault) { descriptor = try folder.open(name, O_RDONLY) } catch {
+            throw StorageError(.sync, name, code: error.code)
+        }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw StorageError(.sync, name, code: errno) }
     }
 
     package func rename(_ name: String, to other: String) throws(StorageError) {
-        try checked(name, .rename)
-        try checked(other, .rename)
-        guard renameat(folder, name, folder, other) == 0 else {
-            throw StorageError(.rename, other, code: errno)
-        }
+        try rename(name, to: other, in: self)
     }
 
     /// The same between two folders of one file system.
@@ -130,34 +123,35 @@ package final class TrustFolder: TrustFiles {
     ) throws(StorageError) {
         try checked(name, .rename)
         try checked(other, .rename)
-        guard renameat(folder, name, target.folder, other) == 0 else {
-            throw StorageError(.rename, other, code: errno)
+        do throws(FileFault) { try folder.rename(name, to: other, in: target.folder) } catch {
+            throw StorageError(.rename, other, code: error.code)
         }
     }
 
     package func remove(_ name: String) throws(StorageError) {
         try checked(name, .remove)
-        guard unlinkat(folder, name, 0) == 0 || errno == ENOENT else {
-            throw StorageError(.remove, name, code: errno)
+        try remove(name, .remove)
+    }
+
+    private func remove(
+        _ name: String,
+        _ operation: StorageError.Operation
+    ) throws(StorageError) {
+        do throws(FileFault) { try folder.remove(name) } catch {
+            guard error.code != ENOENT else { return }
+            throw StorageError(operation, name, code: error.code)
         }
     }
 
     package func syncFolder() throws(StorageError) {
-        guard fsync(folder) == 0 else { throw StorageError(.sync, path, code: errno) }
+        do throws(FileFault) { try folder.sync() } catch {
+            throw StorageError(.sync, path, code: error.code)
+        }
     }
 
     package func names() throws(StorageError) -> [String] {
-        guard let stream = opendir(path) else { throw StorageError(.read, path, code: errno) }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                pointer.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    String(validatingCString: $0)
-                }
-            }
-            if let name, name != ".", name != ".." { names.append(name) }
+        do throws(FileFault) { return try folder.names() } catch {
+            throw StorageError(.read, path, code: error.code)
         }
-        return names.sorted()
     }
 }

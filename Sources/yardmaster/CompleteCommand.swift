@@ -16,7 +16,7 @@ struct CompleteCommand {
 
     init(_ invocation: Invocation, _ context: Context) {
         kind = Completion.Known(rawValue: invocation.arguments[0])
-        state = try? CommonOptions.stateDirectory(invocation, context)
+        state = try? CommonOptions.stateDirectory(invocation, context, toLook: true)
     }
 
     func run(_ context: Context) -> ExitCode {

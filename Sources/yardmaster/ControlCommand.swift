@@ -3,6 +3,7 @@ import Domain
 import Glibc
 import Manifest
 import Operations
+import Reports
 import Wire
 
 /// `pause`, `resume`, `abort`, `retry`, `inhibit`, `uninhibit`, `clear`: requests in the journal,
@@ -19,7 +20,7 @@ struct ControlCommand {
         _ context: Context
     ) throws(CommandError) {
         self.context = context
-        let state = try CommonOptions.stateDirectory(invocation, context)
+        let state = try Self.state(invocation, context)
         common = CommonOptions(invocation)
         var vehicles: [VehicleSelection] = []
         for text in invocation.arguments { vehicles.append(try KnownVehicles.selection(text)) }
@@ -27,10 +28,24 @@ struct ControlCommand {
             verb,
             rollout: invocation.value("rollout"),
             vehicles: vehicles,
+            isAll: invocation.has("all"),
             reason: invocation.value("reason"),
             length: invocation.value("for").flatMap { Duration(text: $0) },
             author: Self.author
         )
+        if let fault = request.fault {
+            throw CommandError(
+                .usage,
+                "\(fault)",
+                hint: verb.takesDepot
+                    ? "name vehicles, or say 'yardmaster \(verb.rawValue) --all"
+                        + "\(verb == .inhibit ? " --reason TEXT" : "")' for all of the depot"
+                    : nil
+            )
+        }
+        if request.length != nil {
+            try ClockCheck.demand(invocation, RealTime().wallTime, state: state)
+        }
         var listed: [PlannedVehicle] = []
         for manifest in invocation.values("manifest") {
             listed += try Inputs.plan(manifest, context, common).vehicles
@@ -41,6 +56,26 @@ struct ControlCommand {
             fleet: try FleetAccess.ofVerb(invocation, context, state: state)
                 .map { FleetControl(access: $0) }
         )
+    }
+
+    /// The directory of the runs; any at all for a machine of a fleet on which nothing has run.
+    private static func state(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> String {
+        let state: String
+        do throws(CommandError) { state = try GatewayState.find(invocation, context) } catch {
+            let own = try CommonOptions.stateDirectory(invocation, context)
+            guard try FleetAccess.ofVerb(invocation, context, state: own) != nil else {
+                throw error
+            }
+            return own
+        }
+        try RootRule.demand(
+            state,
+            more: invocation.has("state") ? "" : " --state " + NextStep.quoted(state)
+        )
+        return state
     }
 
     func run() async throws(CommandError) -> ExitCode {

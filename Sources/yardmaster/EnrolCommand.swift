@@ -11,9 +11,11 @@ struct EnrolCommand {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         let wish = try EnrolmentWish(invocation)
         let common = try CommonOptions(invocation, context)
+        let state = try CommonOptions.stateDirectory(invocation, context)
+        try ClockCheck.demand(invocation, RealTime().wallTime, state: state)
         enrolment = VehicleEnrolment(
             wish,
-            state: try CommonOptions.stateDirectory(invocation, context),
+            state: state,
             simulation: SimulationOptions(invocation),
             bus: invocation.value("bus"),
             library: common.profiles,

@@ -110,10 +110,7 @@ private final class FleetArchive: Sendable {
 
     init(appendingTo path: String) throws(CommandError) {
         self.path = path
-        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o640)
-        guard descriptor >= 0 else {
-            throw CommandError(.cannotCreate, "\(path): \(Descriptor.text(of: errno))")
-        }
+        descriptor = try Descriptor.openForAppending(path, mode: 0o640)
     }
 
     deinit { close(descriptor) }

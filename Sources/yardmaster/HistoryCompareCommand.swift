@@ -12,7 +12,7 @@ struct HistoryCompareCommand {
     private let common: CommonOptions
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        state = try CommonOptions.stateDirectory(invocation, context)
+        state = try GatewayState.find(invocation, context)
         var numbers: [Int?] = []
         for text in invocation.arguments { numbers.append(try HistoryJournal.run(text)) }
         self.numbers = numbers

@@ -14,7 +14,7 @@ struct ImageInspectCommand {
     private let store: StoreFolder?
 
     init(_ invocation: Invocation, _ context: Context) {
-        let state = try? CommonOptions.stateDirectory(invocation, context)
+        let state = try? CommonOptions.stateDirectory(invocation, context, toLook: true)
         let store = state.map { StoreFolder(stateDirectory: $0) }
         self.store = store
         let argument = invocation.arguments[0]

@@ -25,7 +25,11 @@ struct ImagesCommand {
         _ context: Context
     ) throws(CommandError) {
         self.action = action
-        state = try CommonOptions.stateDirectory(invocation, context)
+        state = try CommonOptions.stateDirectory(
+            invocation,
+            context,
+            toLook: invocation.command == .imagesList
+        )
         common = CommonOptions(invocation)
         self.context = context
     }

@@ -13,12 +13,19 @@ struct NotifyCommand {
     private let arguments: [String]
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        state = try CommonOptions.stateDirectory(invocation, context)
+        state = try CommonOptions.stateDirectory(
+            invocation,
+            context,
+            toLook: invocation.command == .notifyList
+        )
         common = try CommonOptions(invocation, context)
         self.context = context
         arguments = invocation.arguments
         var notices = NoticeSender(state: state, context: context)
         if let manifest = invocation.value("manifest") {
+            if let warning = UnitSight.warning(manifest, seesHome: false) {
+                context.console.note(warning)
+            }
             notices.own = try Inputs.plan(manifest, context, common).notify
         }
         self.notices = notices

@@ -18,7 +18,7 @@ struct TrustShowCommand {
         if let directory = invocation.value("metadata-dir") {
             directories = [directory]
         } else {
-            let state = try CommonOptions.stateDirectory(invocation, context)
+            let state = try CommonOptions.stateDirectory(invocation, context, toLook: true)
             directories = try TrustReport.directories(in: state)
         }
         let report = try TrustReport(of: directories)

@@ -1,5 +1,6 @@
 import Digests
 import Domain
+import Files
 import Glibc
 import Images
 import Synchronization

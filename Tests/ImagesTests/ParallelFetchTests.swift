@@ -1,5 +1,6 @@
 import Digests
 import Domain
+import Files
 import Foundation
 import Glibc
 import Images

@@ -1,5 +1,6 @@
 import Digests
 import Domain
+import Files
 import Synchronization
 import Testing
 import Workbench

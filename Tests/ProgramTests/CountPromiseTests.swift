@@ -144,10 +144,10 @@ import Testing
         #expect(left.lastLine.contains("deferred=1"))
         #expect(try yard.say("uninhibit", "car").status == 0)
         // The same with the whole depot inhibited.
-        #expect(try yard.say("inhibit").status == 0)
+        #expect(try yard.say("inhibit", "--all", "--reason", "survey").status == 0)
         #expect(try yard.exec("car", "command lock").status == 11)
         #expect(yard.deeds.isEmpty)
-        #expect(try yard.say("uninhibit").status == 0)
+        #expect(try yard.say("uninhibit", "--all").status == 0)
         #expect(try yard.exec("car", "command lock").status == 0)
         #expect(yard.deeds == ["lock"])
     }

@@ -79,6 +79,9 @@ import Workbench
                 author: "anna"
             )
             #expect(try SteeringRequest(json: request.json, author: "anna") == request)
+            guard verb.takesDepot else { continue }
+            let depot = SteeringRequest(verb, isAll: true, reason: "survey", author: "anna")
+            #expect(try SteeringRequest(json: depot.json, author: "anna") == depot)
         }
     }
 
@@ -164,7 +167,7 @@ import Workbench
         try check("Failure", "show", "bike-99")
         for words in [
             ["resume"], ["abort"], ["retry", "bike-99"], ["inhibit", "bike-03"],
-            ["uninhibit", "bike-03"], ["clear"], ["pause"],
+            ["uninhibit", "bike-03"], ["clear", "--all"], ["pause"],
         ] {
             let text = try program.run(words + ["--json", "--state", program.state]).output
             let value = try JSONValue(json: text)

@@ -187,6 +187,12 @@ import Workbench
                 ["inhibit", "bike-01", "bike-02"]
             ),
             (#"{"request":"uninhibit","vehicles":["bike-0?"]}"#, ["uninhibit", "bike-0?"]),
+            (
+                #"{"request":"inhibit","all":true,"reason":"survey"}"#,
+                ["inhibit", "--all", "--reason", "survey"]
+            ),
+            (#"{"request":"uninhibit","all":true}"#, ["uninhibit", "--all"]),
+            (#"{"request":"clear","all":true}"#, ["clear", "--all"]),
             (#"{"request":"retry","vehicles":["@failed"]}"#, ["retry", "@failed"]),
             (#"{"request":"retry","vehicles":["bike-99"]}"#, ["retry", "bike-99"]),
             (#"{"request":"clear","vehicles":["bike-12"]}"#, ["clear", "bike-12"]),
@@ -376,7 +382,10 @@ import Workbench
             #"{"request":"pause","vehicles":["bike-12"]}"#, #"{"request":"pause","reason":7}"#,
             #"{"request":"pause","request":"pause"}"#, #"{"request":"clear","rollout":"x"}"#,
             #"{"request":"inhibit","vehicles":"bike-12"}"#, #"{"request":"inhibit","for":"soon"}"#,
-            #"{"request":"inhibit","vehicles":["@nobody"]}"#,
+            #"{"request":"inhibit","vehicles":["@nobody"]}"#, #"{"request":"inhibit"}"#,
+            #"{"request":"inhibit","all":true}"#, #"{"request":"clear"}"#,
+            #"{"request":"pause","all":true}"#, #"{"request":"uninhibit","all":"yes"}"#,
+            #"{"request":"clear","all":true,"vehicles":["bike-12"]}"#,
             #"{"request":"pause","reason":"a\u0000b"}"#,
         ] {
             let status = try send(serving, body, [Self.bearer(Self.anna), Self.json]).status

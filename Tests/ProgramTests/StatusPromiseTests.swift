@@ -33,8 +33,10 @@ import Testing
         let rest = try Data(contentsOf: url).prefix(length)
         try #require(rest.count == length)
         try rest.write(to: url)
-        for verb in ["status", "history", "pause", "resume", "retry", "inhibit", "clear"] {
-            let answer = try yard.say(verb)
+        for verb in ["status", "history", "pause", "resume", "retry", "inhibit car", "clear --all"]
+        {
+            let words = verb.split(separator: " ").map(String.init)
+            let answer = try yard.program.run(words + ["--state", yard.program.state])
             #expect(answer.status == 78, "\(verb): \(answer.errors)")
             #expect(answer.errors.contains("the journal is damaged"), "\(verb): \(answer.errors)")
             #expect(answer.errors.contains("restore a copy of journal.sqlite"), "\(verb)")

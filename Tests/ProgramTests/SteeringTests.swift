@@ -187,21 +187,6 @@ import Workbench
         #expect(try exit(result).0 == 10)
     }
 
-    @Test func `verbs without a journal end with 66, and inhibitions need none`() throws {
-        let program = try Program()
-        for verb in ["pause", "resume", "abort", "retry"] {
-            let result = try program.run([verb, "--state", program.state])
-            #expect(result.status == 66, "\(verb)")
-            #expect(result.errors.contains("nothing has run here"))
-        }
-        let inhibit = try program.run(
-            ["inhibit", "--reason", "workshop", "--for", "2h", "--state", program.state]
-        )
-        #expect(inhibit.status == 0)
-        let clear = try program.run(["clear", "--state", program.state])
-        #expect(clear.output == "failures forgotten: 0\n")
-    }
-
     @Test func `a check between two waves lets them go on or pauses them`() throws {
         let rollout = "{waves: [2, rest], between-waves: {check: [./check.sh, strict]}}"
         let program = try program(4, rollout: rollout)

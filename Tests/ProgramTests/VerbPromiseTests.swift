@@ -30,9 +30,10 @@ import Testing
 
     @Test func `an inhibition names vehicles that exist, and a run under way obeys it`() throws {
         let yard = try bikes(3, rollout: "{waves: [1, 1, rest]}")
+        #expect(try yard.exec("b1", "read odometer").status == 0)
         let unknown = try yard.say("inhibit", "b7")
         #expect(unknown.status == 64 && unknown.errors.contains("there is no vehicle b7"))
-        #expect(try yard.say("inhibit", "b3").status == 64, "nothing has run here yet")
+        #expect(try yard.say("inhibit", "b3").status == 64, "no run here knows it yet")
         let listed = try yard.say("inhibit", "b3", "--manifest", "yard.yaml", "--reason", "survey")
         #expect(listed.status == 0, "\(listed.errors)")
         #expect(try yard.say("uninhibit", "b*").status == 0)
@@ -54,6 +55,7 @@ import Testing
 
     @Test func `an inhibition yields to nothing but uninhibit`() throws {
         let yard = try bikes(2)
+        #expect(try yard.exec("b1", "read odometer").status == 0)
         #expect(try yard.say("inhibit", "b2", "--manifest", "yard.yaml").status == 0)
         let running = try yard.program.begin("first", yard.line() + ["--pace", "2", "--json"])
         #expect(running.waits(for: "\"kind\":\"progress\""))

@@ -13,6 +13,9 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+/* O_PATH, which the Glibc module leaves out because it is an extension. */
+extern const int open_path;
+
 /* The width of the terminal at a descriptor, 0 when there is no terminal or the width is unknown:
    ioctl is variadic, which Swift cannot call. */
 int window_columns(int descriptor);

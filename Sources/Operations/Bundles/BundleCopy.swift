@@ -1,5 +1,6 @@
 package import Commands
 import Domain
+import Files
 import Glibc
 import Trust
 
@@ -20,14 +21,22 @@ package struct BundleCopy: ~Copyable {
         self.path = path
         rest = bundle.index.members[...]
         size = Int64(bundle.beginning.count) + bundle.index.length
-        descriptor = open(path + ".part", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-        guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, errno) }
+        let (opened, code) = Self.opened(path + ".part")
+        descriptor = opened
+        guard descriptor >= 0 else { throw Self.failure(.cannotCreate, path, code) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             throw CommandError(.busy, "another process copies to '\(path.visible)'")
         }
     }
 
     deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// The draft, or a negative number and the reason.
+    private static func opened(_ path: String) -> (CInt, CInt) {
+        do throws(FileFault) {
+            return (try FilePlace.open(path, O_RDWR | O_CREAT, mode: 0o644), 0)
+        } catch { return (-1, error.code) }
+    }
 
     /// Reads an existing draft; returns how many bytes of it are right.
     package mutating func takeUp(_ progress: (Int64, Int64) -> Void) throws(CommandError) -> Int64 {
@@ -84,19 +93,15 @@ package struct BundleCopy: ~Copyable {
 
     /// Gives the copy its name.
     package func publish() throws(CommandError) {
-        guard rename(draft, path) == 0 else { throw Self.failure(.cannotCreate, path, errno) }
-        let folder = open(
-            Draft.folder(of: path),
-            O_RDONLY | O_DIRECTORY | O_CLOEXEC
-        )
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
+        do throws(FileFault) { try FilePlace.rename(draft, to: path) } catch {
+            throw Self.failure(.cannotCreate, path, error.code)
+        }
+        Draft.sync(folderOf: path)
     }
 
     /// Copies the signatures beside the bundle to the place beside the copy.
     package func copySignatures() throws(CommandError) {
-        let folder = Draft.folder(of: bundle.path)
+        let folder = FilePlace.folder(of: bundle.path)
         let mark = Self.name(of: bundle.path) + "."
         do throws(StorageError) {
             let names = try TrustFolder(folder, isHeld: false).names()
@@ -117,7 +122,7 @@ package struct BundleCopy: ~Copyable {
     }
 
     private static func put(_ bytes: [UInt8], at path: String) throws(StorageError) {
-        let folder = try TrustFolder(Draft.folder(of: path), isHeld: false)
+        let folder = try TrustFolder(FilePlace.folder(of: path), isHeld: false)
         let name = name(of: path)
         try folder.write(name + ".part", bytes)
         try folder.sync(name + ".part")

@@ -1,5 +1,6 @@
 package import Commands
 import Domain
+import Files
 import Glibc
 import Images
 import Journal
@@ -73,7 +74,7 @@ package struct BundleMaker {
             // Checked here, so that a fault is not found only at the depot.
             _ = try BundlePlan(try BundleFile(path)) { _ in }
         } catch {
-            unlink(path)
+            try? FilePlace.remove(path)
             throw error
         }
         return .done

@@ -1,6 +1,7 @@
 package import Commands
 import Digests
 package import Domain
+import Files
 import Glibc
 package import Trust
 

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Files
 import Glibc
 import Trust
 
@@ -24,9 +25,11 @@ struct BundlePlace {
         link = "\(target)/\(rollout)"
         name = "\(rollout)-\(bundle.index.digest.description.prefix(16))"
         folder = "\(target)/\(name)"
-        guard mkdir(target, 0o755) == 0 || errno == EEXIST else { throw failure(target, errno) }
-        var status = stat()
-        guard lstat(link, &status) != 0 || status.st_mode & S_IFMT == S_IFLNK else {
+        do throws(FileFault) {
+            if try Self.isMissing(target) { try FilePlace(target).makeFolder(mode: 0o755) }
+        } catch { throw failure(target, error.code) }
+        let facts = (try? FilePlace(link).facts()) ?? nil
+        guard facts.map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? true else {
             throw failure(link, EEXIST)
         }
     }
@@ -47,17 +50,26 @@ struct BundlePlace {
 
     /// Makes the folder the current one of the rollout.
     func settle() throws(CommandError) {
-        let fresh = "\(target)/.\(name)-\(UInt64.random(in: .min ... .max))"
-        guard symlink(name, fresh) == 0 else { throw failure(link, errno) }
-        guard rename(fresh, link) == 0 else {
-            let code = errno
-            unlink(fresh)
-            throw failure(link, code)
+        let fresh = ".\(name)-\(UInt64.random(in: .min ... .max))"
+        do throws(FileFault) {
+            let place = try FilePlace(link)
+            try place.folder.makeLink(fresh, to: name)
+            do throws(FileFault) { try place.folder.rename(fresh, to: place.name) } catch {
+                try? place.folder.remove(fresh)
+                throw error
+            }
+            try? place.folder.sync()
+        } catch { throw failure(link, error.code) }
+    }
+
+    private static func isMissing(_ folder: String) throws(FileFault) -> Bool {
+        do throws(FileFault) {
+            _ = try Folder.open(folder)
+            return false
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return true
         }
-        let parent = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard parent >= 0 else { return }
-        fsync(parent)
-        close(parent)
     }
 
     private func failure(_ path: String, _ code: CInt) -> CommandError {

@@ -1,6 +1,7 @@
 package import Commands
 import Digests
 import Domain
+import Files
 import Glibc
 import Images
 package import Manifest
@@ -132,7 +133,10 @@ package struct MachineCheck {
             guard case .file(let file)? = vehicle.secret,
                 let step = vehicle.steps.first(where: { $0.action == .rotate })
             else { return nil }
-            let folder = Draft.folder(of: file.path)
+            let folder = FilePlace.folder(of: file.path)
+            do throws(CommandError) { try RootRule.demand(folder) } catch {
+                return finding(error, at: step.place, topic: folder)
+            }
             guard access(folder, W_OK) != 0 else { return nil }
             return finding(
                 CommandError(
@@ -276,21 +280,41 @@ package struct MachineCheck {
             else { continue }
             asked.append((name, issuer.place, "to hand out tokens"))
         }
-        return asked.compactMap { program in
-            let path = context.variable("PATH")
-            guard let reason = Self.unusable(program: program.name, path: path) else { return nil }
-            return Finding(
-                kind: .inputMissing,
-                diagnostic: Diagnostic(
-                    // The service may have another PATH.
-                    program.name.utf8.contains(0x2F) ? .error : .warning,
-                    program.place,
-                    "the program \(quoted(program.name)) cannot be run \(program.purpose): "
-                        + reason,
-                    hint: "write its full path, and make it executable"
+        if plan.notify?.namesPrograms == true { asked.append(("", plan.place, "to send notices")) }
+        return asked.compactMap { doubt($0.place, $0.purpose) }
+            + asked.filter { !$0.name.isEmpty }
+            .compactMap { program in
+                let path = context.variable("PATH")
+                guard let reason = Self.unusable(program: program.name, path: path) else {
+                    return nil
+                }
+                return Finding(
+                    kind: .inputMissing,
+                    diagnostic: Diagnostic(
+                        // The service may have another PATH.
+                        program.name.utf8.contains(0x2F) ? .error : .warning,
+                        program.place,
+                        "the program \(quoted(program.name)) cannot be run \(program.purpose): "
+                            + reason,
+                        hint: "write its full path, and make it executable"
+                    )
                 )
-            )
-        }
+            }
+    }
+
+    /// The finding about a file that names a program, when somebody else could have written it.
+    private func doubt(_ place: Place, _ purpose: String) -> Finding? {
+        guard let doubt = Authorship.doubt(place.file) else { return nil }
+        return finding(
+            CommandError(
+                .configuration,
+                "a program is named \(purpose), and somebody else could have written its name",
+                because: [doubt.cause],
+                hint: doubt.remedy
+            ),
+            at: place,
+            topic: place.file
+        )
     }
 
     private static func unusable(program: String, path: String?) -> String? {

@@ -1,4 +1,5 @@
 package import Domain
+import Files
 import Glibc
 
 /// The secrets of one vehicle as files beside each other: `ID.key`, and during a change
@@ -57,17 +58,19 @@ package struct SecretFiles: Sendable {
         if let old = try read(path) {
             try write(old.withBytes { $0 }, to: path + ".before")
         }
-        guard rename(path + ".new", path) == 0 else {
-            throw EnrolFault.file("cannot replace", path)
+        do throws(FileFault) { try FilePlace.rename(path + ".new", to: path) } catch {
+            throw EnrolFault.file("cannot replace", path, error.code)
         }
         Draft.sync(folderOf: path)
     }
 
     package func retire() throws(EnrolFault) {
         try prepare()
-        unlink(path + ".new")
-        guard rename(path, path + ".undone") == 0 || errno == ENOENT else {
-            throw EnrolFault.file("cannot rename", path)
+        try? FilePlace.remove(path + ".new")
+        do throws(FileFault) { try FilePlace.rename(path, to: path + ".undone") } catch {
+            guard error.code == ENOENT else {
+                throw EnrolFault.file("cannot rename", path, error.code)
+            }
         }
         Draft.sync(folderOf: path)
     }
@@ -79,10 +82,10 @@ package struct SecretFiles: Sendable {
     }
 
     private func read(_ path: String) throws(EnrolFault) -> Secret? {
-        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else {
-            if errno == ENOENT { return nil }
-            throw EnrolFault.file("cannot read", path)
+        let file: CInt
+        do throws(FileFault) { file = try FilePlace.open(path, O_RDONLY) } catch {
+            if error.code == ENOENT { return nil }
+            throw EnrolFault.file("cannot read", path, error.code)
         }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.limit)
@@ -96,7 +99,7 @@ extension EnrolFault {
     static func file(_ what: String, _ path: String, _ code: CInt = errno) -> EnrolFault {
         EnrolFault(
             .files,
-            "\(what) \(path): \(String(cString: strerror(code)))",
+            "\(what) \(path): \(FileFault(code: code))",
             hint: "remove the cause and run the command again: it continues"
         )
     }

@@ -41,6 +41,11 @@ package struct VehicleEnrolment: Sendable {
     }
 
     package func perform() async throws(CommandError) -> [EnrolmentResult] {
+        // A rehearsal changes copies.
+        if context.reach.world != nil {
+            let keys = wish.keys.hasPrefix("/") ? wish.keys : "\(wish.folder)/\(wish.keys)"
+            for folder in [wish.folder, keys] { try RootRule.demand(folder) }
+        }
         let candidates = try list.candidates()
         let directory = try context.reach.prepare(state)
         let lock: StateLock

@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Paths that mean the same file wherever the command is given.
@@ -5,7 +6,7 @@ package enum AbsolutePath {
     /// The path from the root, through the real folder when that exists.
     package static func of(_ path: String) -> String {
         let whole = path.hasPrefix("/") ? path : current + "/" + path
-        let (folder, name) = (Draft.folder(of: whole), whole.split(separator: "/").last ?? "")
+        let (folder, name) = (FilePlace.folder(of: whole), whole.split(separator: "/").last ?? "")
         if name != "..", name != ".", let real = realpath(folder, nil) {
             defer { free(real) }
             let above = String(cString: real)

@@ -1,4 +1,5 @@
 import Domain
+package import Files
 import Glibc
 
 /// A file in the making, beside the one that it replaces: that one is complete at any moment, old
@@ -9,55 +10,59 @@ import Glibc
 /// next process with the same file removes it.
 package final class Draft {
     package let descriptor: CInt
-    private let path: String
-    private let name: String
+    private let place: FilePlace
+    private let draft: FilePlace
     private var isPublished = false
 
-    private init(_ descriptor: CInt, _ name: String, for path: String) {
+    private init(_ descriptor: CInt, _ draft: FilePlace, for place: FilePlace) {
         self.descriptor = descriptor
-        self.name = name
-        self.path = path
+        self.draft = draft
+        self.place = place
     }
 
     deinit {
-        if !isPublished { unlink(name) }
+        if !isPublished { try? draft.remove() }
         close(descriptor)
     }
 
-    /// The draft, or the error number.
+    /// The draft, or why there is none.
     ///
     /// Its mode is `mode` reduced by the process's mask.
-    package static func begin(for path: String, mode: UInt32) -> Result<Draft, Fault> {
-        removeOrphans(of: path)
+    package static func begin(for path: String, mode: UInt32) -> Result<Draft, FileFault> {
+        do throws(FileFault) { return .success(try begin(for: FilePlace(path), mode)) } catch {
+            return .failure(error)
+        }
+    }
+
+    private static func begin(for place: FilePlace, _ mode: UInt32) throws(FileFault) -> Draft {
+        removeOrphans(of: place)
         while true {
-            let name = "\(path).\(Self.mark())\(ending)"
-            let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-            let descriptor = open(name, flags, mode)
-            guard descriptor >= 0 else {
-                if errno == EEXIST || errno == EINTR { continue }
-                return .failure(Fault(code: errno))
+            let name = place.beside("\(place.name).\(Self.mark())\(ending)")
+            let descriptor: CInt
+            do throws(FileFault) {
+                descriptor = try name.open(O_WRONLY | O_CREAT | O_EXCL, mode: mode)
+            } catch {
+                if error.code == EEXIST || error.code == EINTR { continue }
+                throw error
             }
-            let draft = Draft(descriptor, name, for: path)
+            let draft = Draft(descriptor, name, for: place)
             var status = stat()
             // Another process may have taken it for an orphan before it was locked.
             if flock(descriptor, LOCK_EX | LOCK_NB) != 0 { continue }
             if fstat(descriptor, &status) == 0, status.st_nlink == 0 { continue }
-            return .success(draft)
+            return draft
         }
-    }
-
-    package struct Fault: Error {
-        package let code: CInt
     }
 
     /// Writes it to disk and gives it its name; returns the error number.
     package func publish() -> CInt? {
-        guard fsync(descriptor) == 0, rename(name, path) == 0 else { return errno }
-        isPublished = true
-        let folder = open(Self.folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return nil }
-        defer { close(folder) }
-        return fsync(folder) == 0 || errno == EINVAL ? nil : errno
+        guard fsync(descriptor) == 0 else { return errno }
+        do throws(FileFault) {
+            try place.folder.rename(draft.name, to: place.name)
+            isPublished = true
+            try place.folder.sync()
+            return nil
+        } catch { return error.code }
     }
 
     /// Writes a whole file.
@@ -84,10 +89,15 @@ package final class Draft {
     /// Gives it the owner of a file or, when that does not exist yet, of the folder that it will be
     /// in.
     private func belong(as path: String) -> CInt? {
-        var status = stat()
-        guard stat(path, &status) == 0 || stat(Self.folder(of: path), &status) == 0 else {
-            return nil
-        }
+        let status: stat
+        do throws(FileFault) {
+            let likeness = try FilePlace(path)
+            if let facts = try likeness.facts() {
+                status = facts
+            } else {
+                status = try likeness.folder.facts()
+            }
+        } catch { return nil }
         // Without root the owner of a file cannot be changed, but its group can be one of the
         // user's.
         guard geteuid() == 0 else {
@@ -112,19 +122,12 @@ package final class Draft {
 
     /// Creates the folder of a file, accessible for its owner only: the owner of the folder above.
     package static func makeFolder(of path: String) {
-        let folder = folder(of: path)
-        guard mkdir(folder, 0o700) == 0, geteuid() == 0 else { return }
-        var status = stat()
-        guard stat(Self.folder(of: folder), &status) == 0 else { return }
-        _ = chown(folder, status.st_uid, status.st_gid)
+        try? FilePlace.makeFolder(FilePlace.folder(of: path))
     }
 
     /// Syncs the folder of a file.
     package static func sync(folderOf path: String) {
-        let folder = open(folder(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
+        try? Folder.open(FilePlace.folder(of: path)).sync()
     }
 
     // MARK: Leftovers
@@ -143,28 +146,16 @@ package final class Draft {
         return Hex.bytes(String(decoding: mark, as: UTF8.self))?.count == 8
     }
 
-    package static func folder(of path: String) -> String {
-        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
     /// Removes the drafts of processes that have ended.
-    private static func removeOrphans(of path: String) {
-        let folder = folder(of: path)
-        let own = Array(path.utf8.split(separator: 0x2F).last ?? []) + [0x2E]
-        guard let stream = opendir(folder) else { return }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                Array(bytes.prefix { $0 != 0 })
-            }
-            guard name.count == own.count + 16 + ending.utf8.count, name.starts(with: own),
-                name.suffix(ending.utf8.count).elementsEqual(ending.utf8)
+    private static func removeOrphans(of place: FilePlace) {
+        let own = place.name + "."
+        for name in (try? place.folder.names()) ?? [] {
+            guard name.utf8.count == own.utf8.count + 16 + ending.utf8.count, name.hasPrefix(own),
+                name.hasSuffix(ending)
             else { continue }
-            let orphan = folder + "/" + String(decoding: name, as: UTF8.self)
-            let descriptor = open(orphan, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-            guard descriptor >= 0 else { continue }
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { unlink(orphan) }
+            let orphan = place.beside(name)
+            guard let descriptor = try? orphan.open(O_RDONLY) else { continue }
+            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { try? orphan.remove() }
             close(descriptor)
         }
     }

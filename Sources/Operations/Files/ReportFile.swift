@@ -1,4 +1,5 @@
 package import Commands
+import Files
 import Glibc
 package import Reports
 package import Wire
@@ -23,13 +24,19 @@ package struct ReportFile: Sendable {
 
     /// Checks now, and not only after a night's work, whether the report can be written.
     package func checkPlace() throws(CommandError) {
-        guard case .failure(let fault) = Draft.begin(for: path, mode: 0o644) else { return }
-        throw CommandError(
-            .cannotCreate,
-            "cannot write the report '\(path)'",
-            because: [Descriptor.text(of: fault.code)],
-            hint: "name a file in a directory that can be written"
-        )
+        do throws(FileFault) {
+            if let facts = try FilePlace(path).facts(), facts.st_mode & S_IFMT != S_IFREG {
+                throw facts.st_mode & S_IFMT == S_IFLNK ? FileFault(code: ELOOP) : .notAFile
+            }
+            _ = try Draft.begin(for: path, mode: 0o644).get()
+        } catch {
+            throw CommandError(
+                .cannotCreate,
+                "cannot write the report '\(path)'",
+                because: [error.description],
+                hint: "name a file in a directory that can be written"
+            )
+        }
     }
 
     /// The same for commands that end when it cannot be written.
@@ -62,8 +69,7 @@ package struct ReportFile: Sendable {
 
     /// The current content of the file; empty when it cannot be read or is not one of our reports.
     private var earlier: String {
-        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return "" }
+        guard let descriptor = try? FilePlace.open(path, O_RDONLY) else { return "" }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 1 << 20)
         let count = read(descriptor, &bytes, bytes.count)

@@ -1,5 +1,6 @@
 import Commands
 import Domain
+import Files
 import Glibc
 import Journal
 import Manifest
@@ -72,10 +73,10 @@ package struct FleetPlace: Sendable {
 
     /// Reads the last process; nil when there is none.
     private static func instance(at path: String) throws(CommandError) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw CommandError(.configuration, "\(path): \(Descriptor.text(of: errno))")
+        let descriptor: CInt
+        do throws(FileFault) { descriptor = try FilePlace.open(path, O_RDONLY) } catch {
+            if error.code == ENOENT { return nil }
+            throw CommandError(.configuration, "\(path): \(error)")
         }
         defer { close(descriptor) }
         var bytes = [UInt8](repeating: 0, count: 64)

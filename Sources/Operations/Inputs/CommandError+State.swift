@@ -1,5 +1,7 @@
 package import Commands
 import Domain
+import Files
+import Glibc
 package import Journal
 
 extension CommandError {
@@ -12,6 +14,8 @@ extension CommandError {
                 error.description,
                 hint: "wait for it, or use another --state directory"
             )
+        case .notPermitted(let path) where Self.remedy(path) != nil:
+            self.init(.cannotCreate, error.description, hint: Self.remedy(path))
         case .missing, .notADirectory, .notPermitted, .readOnly, .full, .networkFileSystem, .failed:
             self.init(
                 .cannotCreate,
@@ -19,6 +23,16 @@ extension CommandError {
                 hint: "name a directory on a local disk that can be written with --state DIR"
             )
         }
+    }
+
+    /// How a file of another user is given back, or who may use the directory.
+    private static func remedy(_ path: String) -> String? {
+        if let strayed = (try? FilePlace(path))?.strayed { return strayed }
+        guard let owner = (try? Owner.ofFolder(path)) ?? nil, owner.id != geteuid() else {
+            return nil
+        }
+        return "it belongs to \(owner): "
+            + RootRule.line(as: owner, CommandLine.arguments)
     }
 
     /// The error for a journal that cannot be used.

@@ -71,15 +71,22 @@ package struct CommonOptions: Sendable {
 
     /// The state directory that the flag or the environment names; without a flag, rehearsals have
     /// one of their own beside it.
+    ///
+    /// A command that changes nothing there may be given by root also in the directory of another user.
     package static func stateDirectory(
         _ invocation: Invocation,
-        _ context: Context
+        _ context: Context,
+        toLook: Bool = false
     ) throws(CommandError) -> String {
+        let flag = invocation.value("state")
         if let path = StateLocation.path(
-            flag: invocation.value("state"),
+            flag: flag,
             isRehearsal: invocation.has("simulate") || invocation.command == .simulate,
             environment: context.variable
         ) {
+            guard !toLook else { return path }
+            let more = flag == nil ? " --state " + NextStep.quoted(path) : ""
+            try RootRule.demand(path, more: more)
             return path
         }
         throw CommandError(

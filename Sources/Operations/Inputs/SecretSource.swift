@@ -1,6 +1,7 @@
 package import Commands
 package import Domain
 package import Families
+import Files
 import Glibc
 package import Manifest
 package import Radio
@@ -254,7 +255,7 @@ package struct SecretSource {
     private static func isSample(_ path: String) -> Bool {
         guard let program = ProgramFile.path, let file = realpath(path, nil) else { return false }
         defer { free(file) }
-        let prefix = Draft.folder(of: Draft.folder(of: program))
+        let prefix = FilePlace.folder(of: FilePlace.folder(of: program))
         return String(cString: file).hasPrefix("\(prefix)/share/yardmaster/manifests/")
     }
 

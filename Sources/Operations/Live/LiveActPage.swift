@@ -54,9 +54,14 @@ package enum LiveActPage {
         let title = title(act)
         var fields = hidden("request", act.verb.rawValue) + hidden(Self.mark, mark)
         if let rollout = act.rollout { fields += hidden("rollout", rollout) }
-        if let vehicle = act.vehicle { fields += hidden("vehicle", vehicle) }
+        if let vehicle = act.vehicle {
+            fields += hidden("vehicle", vehicle)
+        } else if act.verb.takesDepot {
+            fields += hidden("all", "yes")
+        }
         if [.pause, .abort, .inhibit].contains(act.verb) {
-            fields += "<label>Why<input name=\"reason\" maxlength=\"200\"></label>\n"
+            let must = act.verb == .inhibit && act.vehicle == nil ? " required" : ""
+            fields += "<label>Why<input name=\"reason\" maxlength=\"200\"\(must)></label>\n"
         }
         if act.verb == .inhibit {
             fields += "<label>For how long, such as 90m or 2d; empty for no limit"

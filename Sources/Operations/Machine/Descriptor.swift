@@ -1,4 +1,5 @@
 package import Commands
+import Files
 import Glibc
 
 /// Operations on file descriptors.
@@ -18,17 +19,62 @@ package enum Descriptor {
         }
     }
 
-    /// Opens a file for appending, and creates it when it does not exist.
-    package static func openForAppending(_ path: String) throws(CommandError) -> CInt {
-        let descriptor = Glibc.open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
+    /// Opens a file for appending, and creates it when it does not exist; only a regular one.
+    ///
+    /// `/dev/fd/N` and `/dev/stdout` are descriptors that the caller has opened for us, whatever they are.
+    package static func openForAppending(
+        _ path: String,
+        mode: UInt32 = 0o644
+    ) throws(CommandError) -> CInt {
+        do throws(FileFault) {
+            guard let given = given(path) else {
+                return try FilePlace.open(path, O_WRONLY | O_APPEND | O_CREAT, mode: mode)
+            }
+            let descriptor = fcntl(given, F_DUPFD_CLOEXEC, 3)
+            guard descriptor >= 0 else { throw FileFault(code: errno) }
+            return descriptor
+        } catch {
             throw CommandError(
                 .cannotCreate,
                 "cannot open '\(path)' for writing",
-                because: [text(of: errno)]
+                because: [error.description],
+                hint: error == .notAFile
+                    ? "name a file, or give a pipe that you have opened as /dev/fd/N" : nil
             )
         }
-        return descriptor
+    }
+
+    /// The descriptor that a path names, if it names one.
+    private static func given(_ path: String) -> CInt? {
+        switch path {
+        case "/dev/stdout": return STDOUT_FILENO
+        case "/dev/stderr": return STDERR_FILENO
+        default:
+            for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+                return CInt(path.dropFirst(folder.count))
+            }
+            return nil
+        }
+    }
+
+    /// Writes all bytes in pieces that never block, and waits for their reader between them until `isOver`; returns the
+    /// error number when that fails.
+    package static func write(
+        _ bytes: [UInt8],
+        to descriptor: CInt,
+        unless isOver: () -> Bool
+    ) -> CInt? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            while poll(&waiting, 1, 250) == 0 {
+                if isOver() { return ETIMEDOUT }
+            }
+            // A pipe that is ready takes so much at once.
+            if let code = write(Array(rest.prefix(Int(PIPE_BUF))), to: descriptor) { return code }
+            rest = rest.dropFirst(Int(PIPE_BUF))
+        }
+        return nil
     }
 
     /// Writes all bytes, and blocks as long as needed; returns the error number when that fails.
@@ -60,5 +106,5 @@ package enum Descriptor {
         return text(of: code)
     }
 
-    package static func text(of code: CInt) -> String { String(cString: strerror(code)) }
+    package static func text(of code: CInt) -> String { FileFault(code: code).description }
 }

@@ -1,3 +1,4 @@
+import Domain
 import Glibc
 import Synchronization
 package import Threads
@@ -20,20 +21,31 @@ package final class Outlet: TextOutlet {
         var waiting = 0
         var dropped = 0
         var failures: [CInt: CInt] = [:]
+        /// No further text will come.
+        var isFinished = false
     }
+
+    /// A reader that takes nothing for so long after a signal is not waited for any more.
+    private static let patienceAfterSignal = Duration.seconds(5)
 
     private let state = Mutex(State())
     private let executor: ThreadExecutor
+    /// For so long after the end a reader may take nothing; nil for no limit.
+    private let patience: Duration?
     private let rings: AsyncStream<Void>
     private let bell: AsyncStream<Void>.Continuation
 
-    private init(executor: ThreadExecutor) {
+    private init(executor: ThreadExecutor, patience: Duration?) {
         self.executor = executor
+        self.patience = patience
         (rings, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
-    package static func open(name: String) throws(ThreadError) -> Outlet {
-        Outlet(executor: try ThreadExecutor.start(name: name))
+    package static func open(
+        name: String,
+        patience: Duration? = nil
+    ) throws(ThreadError) -> Outlet {
+        Outlet(executor: try ThreadExecutor.start(name: name), patience: patience)
     }
 
     package func write(_ text: String, to descriptor: CInt, mayDrop: Bool) {
@@ -50,7 +62,19 @@ package final class Outlet: TextOutlet {
     }
 
     /// No further text will be queued.
-    package func finish() { bell.finish() }
+    package func finish() {
+        state.withLock { $0.isFinished = true }
+        bell.finish()
+    }
+
+    /// Whether a reader that has taken nothing since `begin` is given up: only when the work is over.
+    private func isGivenUp(since begin: Moment) -> Bool {
+        guard state.withLock({ $0.isFinished }) else { return false }
+        guard let most = Signals.isStopRequested ? Self.patienceAfterSignal : patience else {
+            return false
+        }
+        return begin.duration(to: RealTime().now) > most
+    }
 
     /// Writes until `finish` was called and everything is written; to be run once, beside the work.
     package func pump() async {
@@ -89,7 +113,13 @@ package final class Outlet: TextOutlet {
             for piece in pieces {
                 let bytes = Array(piece.text.utf8)
                 let isGone = outlet.state.withLock { $0.failures[piece.descriptor] != nil }
-                let failure = isGone ? nil : Descriptor.write(bytes, to: piece.descriptor)
+                let begin = RealTime().now
+                let failure =
+                    isGone
+                    ? nil
+                    : Descriptor.write(bytes, to: piece.descriptor) {
+                        outlet.isGivenUp(since: begin)
+                    }
                 outlet.state.withLock { state in
                     state.waiting -= bytes.count
                     if let failure { state.failures[piece.descriptor] = failure }

@@ -110,6 +110,9 @@ package struct UnitChoice {
         let plan = try Inputs.plan(manifest, context, common)
         // With a zone that this machine does not know, the timer could not be loaded.
         _ = try ZoneSource.zone(of: plan, context)
+        if let warning = UnitSight.warning(manifest, seesHome: true) {
+            context.console.note(warning)
+        }
         var rollout = ServiceUnits.Rollout(name: plan.name, manifest: try absolute(manifest))
         rollout.opens = plan.rollout.window.map { "*-*-* \($0.opens):00 \($0.zone)" }
         rollout.connectTimeout = plan.connect.timeout

@@ -1,4 +1,5 @@
 package import Commands
+package import Files
 package import Manifest
 package import SourceTree
 
@@ -17,6 +18,7 @@ package struct NotifyLists: Sendable {
     private let paths: [String]
     private let own: NotifyPolicy?
     private let read: @Sendable (String) throws(FileError) -> [UInt8]
+    private let doubt: @Sendable (String) -> Authorship?
 
     package init(
         state: String,
@@ -24,10 +26,12 @@ package struct NotifyLists: Sendable {
         read: @escaping @Sendable (String) throws(FileError) -> [UInt8] = {
             path throws(FileError) in
             try TextFile.read(path: path, limit: NotifyReader.mostBytes)
-        }
+        },
+        doubt: @escaping @Sendable (String) -> Authorship? = { Authorship.doubt($0) }
     ) {
         paths = [Self.machine, state + "/notify.yaml"]
         self.own = own
+        self.doubt = doubt
         self.read = read
     }
 
@@ -56,7 +60,16 @@ package struct NotifyLists: Sendable {
                     )
                 }
             }
-            found.policy = found.policy.overruled(by: try Self.list(bytes, path))
+            let list = try Self.list(bytes, path)
+            if list.namesPrograms, let doubt = doubt(path) {
+                throw CommandError(
+                    .configuration,
+                    "\(path) names programs, and somebody else could have written it",
+                    because: [doubt.cause],
+                    hint: doubt.remedy
+                )
+            }
+            found.policy = found.policy.overruled(by: list)
         }
         if let own { found.policy = found.policy.overruled(by: own) }
         return found
@@ -75,5 +88,12 @@ package struct NotifyLists: Sendable {
             )
         }
         return policy
+    }
+}
+
+extension NotifyPolicy {
+    /// Whether a target of it is a program that we run.
+    package var namesPrograms: Bool {
+        targets.contains { if case .program = $0.way { true } else { false } }
     }
 }

@@ -1,4 +1,5 @@
 package import Domain
+import Files
 import Glibc
 package import Manifest
 import SourceTree
@@ -66,22 +67,14 @@ package struct PlanArchive {
 
     /// The rollouts that have a stored plan.
     package var names: [String] {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name != ".", name != "..", !Draft.isName(name) { names.append(name) }
-        }
-        return names.sorted()
+        let names = (try? Folder.open(folder).names()) ?? []
+        return names.filter { !Draft.isName($0) }
     }
 
     /// Stores the sources; returns the error when that fails.
     package func keep(_ sources: PlanSources, for rollout: String) -> String? {
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            return Descriptor.text(of: errno)
+        do throws(FileFault) { try FilePlace.makeFolder(folder) } catch {
+            return error.description
         }
         var bytes = Self.magic
         for file in sources.files {

@@ -16,7 +16,7 @@ package struct PlanOptions: Sendable {
 
     package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
-        state = try CommonOptions.stateDirectory(invocation, context)
+        state = try CommonOptions.stateDirectory(invocation, context, toLook: true)
         simulation = SimulationOptions(invocation)
         common = try CommonOptions(invocation, context)
     }

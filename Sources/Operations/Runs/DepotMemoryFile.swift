@@ -1,5 +1,5 @@
 package import Commands
-import Glibc
+import Files
 package import Simulation
 
 /// The file with the flash of a simulated depot's modules.
@@ -13,12 +13,8 @@ package enum DepotMemoryFile {
 
     /// Creates a folder unless it exists.
     package static func make(_ folder: String) throws(CommandError) {
-        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw CommandError(
-                .cannotCreate,
-                "cannot make \(folder)",
-                because: [Descriptor.text(of: errno)]
-            )
+        do throws(FileFault) { try FilePlace.makeFolder(folder) } catch {
+            throw CommandError(.cannotCreate, "cannot make \(folder)", because: ["\(error)"])
         }
     }
 

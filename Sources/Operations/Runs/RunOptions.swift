@@ -35,6 +35,7 @@ package struct RunOptions: Sendable {
         again = invocation.has("again")
         fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)
+        try ClockCheck.demand(invocation, RealTime().wallTime, state: state)
         placeFlags = PlaceFlags(invocation)
         simulation = SimulationOptions(invocation)
         bus = invocation.value("bus")

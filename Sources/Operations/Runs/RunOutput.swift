@@ -268,7 +268,7 @@ private final class EventFile: Sendable {
     init(_ path: String) throws(CommandError) {
         descriptor = try Descriptor.openForAppending(path)
         do throws(ThreadError) {
-            outlet = try Outlet.open(name: "events")
+            outlet = try Outlet.open(name: "events", patience: .seconds(60))
         } catch {
             close(descriptor)
             throw CommandError(.unavailable, "no thread for the events", because: ["\(error)"])

@@ -42,7 +42,7 @@ package struct NextStepGuide: Sendable {
         let step = step(vehicle, standing, problems, isQuarantined)
         guard let inhibit, let step else { return step }
         // Until that is lifted, no run touches it, and `retry` refuses it.
-        let whom = inhibit.vehicle.map { " \(NextStep.quoted($0.text))" } ?? ""
+        let whom = inhibit.vehicle.map { " \(NextStep.quoted($0.text))" } ?? " --all"
         let lift = NextStep.Command(
             "yardmaster uninhibit\(flags)\(whom)",
             inhibit.vehicle == nil

@@ -40,12 +40,26 @@ package struct Standings: Sendable {
     }
 
     package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        let state = try CommonOptions.stateDirectory(invocation, context)
+        let state = try Self.state(invocation, context)
         self.init(
             StandingJournal(state: state, flags: PlaceFlags(invocation)),
             fleet: try FleetAccess.ofLook(invocation, context, state: state),
             context
         )
+    }
+
+    /// The directory of the runs; any at all for a machine of a fleet on which nothing has run.
+    private static func state(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> String {
+        do throws(CommandError) { return try GatewayState.find(invocation, context) } catch {
+            let own = try CommonOptions.stateDirectory(invocation, context, toLook: true)
+            guard try FleetAccess.ofLook(invocation, context, state: own) != nil else {
+                throw error
+            }
+            return own
+        }
     }
 
     package init(_ journal: StandingJournal, fleet: FleetAccess?, _ context: Context) {

@@ -65,32 +65,43 @@ package struct OperatorRequests: Sendable {
     private func withJournal<R: Sendable>(
         _ body: (Journal, LockHolder?) async throws(CommandError) -> R
     ) async throws(CommandError) -> R {
-        let directory: StateDirectory
-        do throws(StateDirectoryError) {
-            // Requests about vehicles are possible before anything has run.
-            directory = try StateDirectory.create(at: state)
-        } catch { throw CommandError(error) }
         let thread = try ThreadExecutor.working("journal")
-        let result = await open(directory, thread, body)
+        let result = await open(thread, body)
         thread.stop()
         return try result.get()
     }
 
     private func open<R: Sendable>(
-        _ directory: StateDirectory,
         _ thread: ThreadExecutor,
         _ body: (Journal, LockHolder?) async throws(CommandError) -> R
     ) async -> Result<R, CommandError> {
-        let journal: Journal
-        do throws(JournalError) {
-            journal = try await Journal.open(directory: directory.path, executor: thread)
-        } catch { return .failure(CommandError(error)) }
+        let (journal, holder): (Journal, LockHolder?)
+        do throws(CommandError) { (journal, holder) = try await opened(thread) } catch {
+            return .failure(error)
+        }
         let result: Result<R, CommandError>
         do throws(CommandError) {
-            result = .success(try await body(journal, directory.holder()))
+            result = .success(try await body(journal, holder))
         } catch { result = .failure(error) }
         await journal.close()
         return result
+    }
+
+    /// The journal of the runs; a request makes none, because no run would look for it there.
+    ///
+    /// What is set for a fleet is in its database, so that a machine on which nothing has run needs no journal.
+    private func opened(
+        _ thread: ThreadExecutor
+    ) async throws(CommandError) -> (Journal, LockHolder?) {
+        do throws(JournalError) {
+            let directory = try? StateDirectory.existing(at: state)
+            guard let directory, directory.hasJournal else {
+                guard fleet != nil else { throw JournalError(.missing, "open", words: state) }
+                return (try await Journal.inMemory(executor: thread), nil)
+            }
+            let journal = try await Journal.open(directory: directory.path, executor: thread)
+            return (journal, directory.holder())
+        } catch { throw CommandError(reading: error, in: state) }
     }
 
     private func perform(

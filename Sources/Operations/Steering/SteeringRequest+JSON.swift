@@ -26,9 +26,13 @@ extension SteeringRequest: JSONDescribed {
         Member(
             ifAny: "vehicles",
             "For \(words(where: \.takesVehicles)): ids, patterns, LABEL=VALUE, or @failed and the "
-                + "like. None means all of the rollout, or the depot."
+                + "like. For \(words(where: \.takesRollout, \.takesVehicles)), none means all of the rollout."
         ) { $0.vehicles.isEmpty ? nil : $0.vehicles.map(\.text) }
-        Member(ifAny: "reason", "Why, for people.", \.reason)
+        Member(
+            ifAny: "all",
+            "For \(words(where: \.takesDepot)): true means the whole depot, without `vehicles`."
+        ) { $0.isAll ? true : nil }
+        Member(ifAny: "reason", "Why, for people; required for `inhibit` with `all`.", \.reason)
         Member(
             ifAny: "for",
             "For \(words(where: \.takesLength)): how long, such as 90m or 2d; else until it is "
@@ -36,8 +40,8 @@ extension SteeringRequest: JSONDescribed {
         ) { $0.length.map { "\($0.components.seconds)s" } }
     }
 
-    private static func words(where isTaken: (Verb) -> Bool) -> String {
-        let words = Verb.allCases.filter(isTaken).map(\.rawValue)
+    private static func words(where isTaken: (Verb) -> Bool...) -> String {
+        let words = Verb.allCases.filter { verb in isTaken.allSatisfy { $0(verb) } }.map(\.rawValue)
         guard words.count > 1, let last = words.last else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " and " + last
     }

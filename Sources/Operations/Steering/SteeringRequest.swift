@@ -24,6 +24,9 @@ package struct SteeringRequest: Sendable, Equatable {
             }
         }
 
+        /// Whether it can be about the whole depot, which then must be said.
+        package var takesDepot: Bool { takesVehicles && !takesRollout }
+
         /// Whether its effect can be limited to a time.
         package var takesLength: Bool { self == .inhibit }
     }
@@ -33,6 +36,8 @@ package struct SteeringRequest: Sendable, Equatable {
     package let rollout: String?
     /// The selections as they were given; none means all of the rollout, or the depot.
     package let vehicles: [VehicleSelection]
+    /// Whether the whole depot is meant.
+    package let isAll: Bool
     package let reason: String?
     /// How long its effect lasts; nil means until it is lifted.
     package let length: Duration?
@@ -43,6 +48,7 @@ package struct SteeringRequest: Sendable, Equatable {
         _ verb: Verb,
         rollout: String? = nil,
         vehicles: [VehicleSelection] = [],
+        isAll: Bool = false,
         reason: String? = nil,
         length: Duration? = nil,
         author: String
@@ -50,9 +56,30 @@ package struct SteeringRequest: Sendable, Equatable {
         self.verb = verb
         self.rollout = rollout
         self.vehicles = vehicles
+        self.isAll = isAll
         self.reason = reason
         self.length = length
         self.author = author
+    }
+
+    /// Why it must not be carried out; nil when it is complete.
+    ///
+    /// Nobody stops or clears a whole depot by leaving a word out.
+    package var fault: Fault? {
+        guard verb.takesDepot else {
+            return isAll ? Fault("'\(verb.rawValue)' takes no 'all'") : nil
+        }
+        if isAll {
+            guard vehicles.isEmpty else { return Fault("it names vehicles, and 'all' besides") }
+            guard verb != .inhibit || reason?.isEmpty == false else {
+                return Fault("the whole depot is left alone only for a 'reason'")
+            }
+            return nil
+        }
+        guard vehicles.isEmpty else { return nil }
+        return Fault(
+            "'\(verb.rawValue)' names no vehicle; the whole depot is meant with 'all' only"
+        )
     }
 
     /// The vehicles that are named by their ids: only these answer a doubt.
@@ -70,6 +97,7 @@ package struct SteeringRequest: Sendable, Equatable {
         guard let members = document.members else { throw Fault("it is no JSON object") }
         var fields: [String: String] = [:]
         var vehicles: [String] = []
+        var isAll = false
         for member in members where member.value != .null {
             guard Self.members.contains(member.name) else {
                 throw Fault(
@@ -84,27 +112,41 @@ package struct SteeringRequest: Sendable, Equatable {
                 vehicles = list.compactMap(\.string)
                 continue
             }
+            if member.name == "all" {
+                guard let bool = member.value.bool else {
+                    throw Fault("'all' is not true or false")
+                }
+                isAll = bool
+                continue
+            }
             guard let text = member.value.string else {
                 throw Fault("'\(member.name)' is no text")
             }
             fields[member.name] = text
         }
-        try self.init(fields: fields, vehicles: vehicles, author: author)
+        try self.init(fields: fields, vehicles: vehicles, isAll: isAll, author: author)
     }
 
     /// Reads a form; empty fields count as missing.
     package init(form: [String: String], author: String) throws(Fault) {
         var fields = form.filter { !$0.value.isEmpty }
         let vehicle = fields.removeValue(forKey: "vehicle")
+        let isAll = fields.removeValue(forKey: "all") == "yes"
         if let name = fields.keys.filter({ !Self.members.contains($0) }).min() {
             throw Fault("there is no field '\(name.visible)'")
         }
-        try self.init(fields: fields, vehicles: vehicle.map { [$0] } ?? [], author: author)
+        try self.init(
+            fields: fields,
+            vehicles: vehicle.map { [$0] } ?? [],
+            isAll: isAll,
+            author: author
+        )
     }
 
     private init(
         fields: [String: String],
         vehicles: [String],
+        isAll: Bool,
         author: String
     ) throws(Fault) {
         guard let verb = fields["request"].flatMap({ Verb(rawValue: $0) }) else {
@@ -145,10 +187,12 @@ package struct SteeringRequest: Sendable, Equatable {
             verb,
             rollout: fields["rollout"],
             vehicles: selections,
+            isAll: isAll,
             reason: fields["reason"],
             length: length,
             author: author
         )
+        if let fault { throw fault }
     }
 
     private static func isShown(_ scalar: Unicode.Scalar) -> Bool {

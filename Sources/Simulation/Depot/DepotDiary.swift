@@ -1,3 +1,4 @@
+import Files
 import Glibc
 
 /// Records what simulated vehicles carried out, one line per act, in a file that survives a killed
@@ -10,10 +11,11 @@ final class DepotDiary {
     /// Opens the diary beside a depot's memory file.
     init(besides memoryPath: String) throws(SimulatedDepot.MemoryFailure) {
         let path = "\(memoryPath).deeds"
-        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+        do throws(FileFault) {
+            descriptor = try FilePlace.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
+        } catch {
             throw SimulatedDepot.MemoryFailure(
-                description: "\(path): open failed with error \(errno)"
+                description: "\(path): open failed with error \(error.code)"
             )
         }
     }

@@ -1,4 +1,5 @@
 package import Domain
+import Files
 import Glibc
 
 /// The flash of the simulated modules, in a file that survives a killed process.
@@ -32,10 +33,9 @@ package final class DepotMemory {
     init(path: String, imageCapacity: Int) throws(Failure) {
         self.path = path
         self.imageCapacity = (imageCapacity + Self.page - 1) / Self.page * Self.page
-        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            throw .system(call: "open", path: path, number: errno)
-        }
+        do throws(FileFault) {
+            descriptor = try FilePlace.open(path, O_RDWR | O_CREAT, mode: 0o600)
+        } catch { throw .system(call: "open", path: path, number: error.code) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
             let number = errno

@@ -109,7 +109,7 @@ _yardmaster() {
         esac
         ;;
     'run')
-        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
+        flags='--state --limit --again --clock-is-right --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;
@@ -190,7 +190,7 @@ _yardmaster() {
         esac
         ;;
     'inhibit')
-        flags='--state --fleet --manifest --reason --for --json --quiet --no-color --help'
+        flags='--state --fleet --manifest --all --reason --for --clock-is-right --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
@@ -201,7 +201,7 @@ _yardmaster() {
         esac
         ;;
     'uninhibit')
-        flags='--state --fleet --manifest --json --quiet --no-color --help'
+        flags='--state --fleet --manifest --all --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
@@ -210,7 +210,7 @@ _yardmaster() {
         esac
         ;;
     'clear')
-        flags='--state --fleet --manifest --reason --json --quiet --no-color --help'
+        flags='--state --fleet --manifest --all --reason --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --state) flags= kind=directories ;;
@@ -273,7 +273,7 @@ _yardmaster() {
         esac
         ;;
     'enrol')
-        flags='--list --batch --serial --name --family --profile --old-secret --passkey --keys --credentials --hand-to --rotate --undo --for --state --profiles --bus --simulate --pace --seed --json --quiet --no-color --help'
+        flags='--list --batch --serial --name --family --profile --old-secret --passkey --keys --credentials --hand-to --rotate --undo --for --state --profiles --clock-is-right --bus --simulate --pace --seed --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --list) flags= kind=files ;;
@@ -311,7 +311,7 @@ _yardmaster() {
         esac
         ;;
     'exec')
-        flags='--manifest --fleet --profiles --state --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
+        flags='--manifest --fleet --profiles --state --clock-is-right --simulate --pace --seed --bus --events --report --json --quiet --no-color --help'
         kind=vehicles
         case $prev in
         --manifest) flags= kind=files ;;
@@ -338,7 +338,7 @@ _yardmaster() {
         esac
         ;;
     'secrets rotate')
-        flags='--state --limit --again --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
+        flags='--state --limit --again --clock-is-right --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;

@@ -184,6 +184,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. This also ends an abort, but not a pause.]' \
+            '--clock-is-right''[The machine'\''s clock is right, although it shows a time before 2026 or before the last run.]' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
@@ -289,8 +290,10 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '*--manifest=''[A manifest whose vehicles may be named before anything has run on them.]'':FILE:_files' \
+            '--all''[The whole depot\: all vehicles, also those that are added later.]' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--for=''[How long it applies, such as 90m or 2d.]'':TIME: ' \
+            '--clock-is-right''[The machine'\''s clock is right, although it shows a time before 2026 or before the last run.]' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -302,6 +305,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '*--manifest=''[A manifest whose vehicles may be named before anything has run on them.]'':FILE:_files' \
+            '--all''[The whole depot\: all vehicles, also those that are added later.]' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -313,6 +317,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '*--manifest=''[A manifest whose vehicles may be named before anything has run on them.]'':FILE:_files' \
+            '--all''[The whole depot\: all vehicles, also those that are added later.]' \
             '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
@@ -405,6 +410,7 @@ _yardmaster() {
             '--for=''[How long to look for a module, such as 10s or 2m.]'':TIME: ' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
+            '--clock-is-right''[The machine'\''s clock is right, although it shows a time before 2026 or before the last run.]' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
@@ -437,6 +443,7 @@ _yardmaster() {
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--clock-is-right''[The machine'\''s clock is right, although it shows a time before 2026 or before the last run.]' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
@@ -470,6 +477,7 @@ _yardmaster() {
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. This also ends an abort, but not a pause.]' \
+            '--clock-is-right''[The machine'\''s clock is right, although it shows a time before 2026 or before the last run.]' \
             '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
