@@ -23,19 +23,6 @@ import Testing
         #expect(again.status == 0 && again.output.contains("lights is enabled"))
     }
 
-    @Test func `a manifest behind the name of the fleet's address is taken, and the new name told`()
-        throws
-    {
-        let program = try Program()
-        try program.copyDemo()
-        let rest = ["--simulate", "demo/depot.yaml", "--state", program.state]
-        let old = ["exec", "--fleet", "demo/rollout.yaml"] + rest + ["bike-02", "read lights"]
-        let result = try program.run(old)
-        #expect(result.status == 0, "\(result.errors)")
-        #expect(result.errors.contains("'--fleet FILE' is called '--manifest FILE' now"))
-        #expect(!(try program.run(old + ["--quiet"]).errors.contains("--manifest")))
-    }
-
     @Test(arguments: [
         ("bike-02", "set lihgts=enabled", 65, "did you mean `lights`?"),
         ("bike-02", "set assist=99", 65, "assist"),
