@@ -294,11 +294,14 @@ extension Command {
                 + "the module can have it, and the next run that reaches the module, in any "
                 + "rollout, finds out which one it has. Repeat the command until it reports "
                 + "that all are done; with --again it begins once more.",
+            "A key that several vehicles name is not replaced, since the others would be locked "
+                + "out: the command ends with 65, and --split gives each vehicle a file of its "
+                + "own first. The shared file stays as it is.",
         ],
         arguments: [manifest],
         flags: [
-            .state, .limit, .again, .clock, .fleetAddress, .profiles, .bus, .simulate, .pace,
-            .seed, .notify, .events, .report, .json, .quiet, .noColor,
+            split, .state, .limit, .again, .clock, .fleetAddress, .profiles, .bus, .simulate,
+            .pace, .seed, .notify, .events, .report, .json, .quiet, .noColor,
         ],
         examples: [
             Example(
@@ -309,12 +312,22 @@ extension Command {
                 "yardmaster secrets rotate tallinn.yaml --limit bike-31",
                 "Changes that of one bike."
             ),
+            Example(
+                "yardmaster secrets rotate tallinn.yaml --split",
+                "Ends the sharing of one key by many bikes, and changes each."
+            ),
         ],
         exitCodes: [
             .someFailed, .someMissed, .paused, .aborted, .workLeft, .invalidManifest,
             .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy, .trustRefused,
             .configuration, .interrupted, .terminated,
         ]
+    )
+
+    private static let split = Flag(
+        "split",
+        help: "Give each vehicle that shares its key with others a file of its own first, "
+            + "beside the shared one, and write its name into the fleet list."
     )
 
     static let imageInspect = Command(

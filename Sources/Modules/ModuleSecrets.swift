@@ -18,6 +18,9 @@ package protocol ModuleSecrets: Sendable {
         chance: @Sendable () -> UInt64
     ) async throws(ModuleError)
 
+    /// A secret of the family's form that no module has.
+    func invented(chance: @Sendable () -> UInt64) -> Secret
+
     /// Gives the module another secret: `fixed`, or else one that is made with `chance`.
     ///
     /// `old` was proven on this very link. `keep` stores the new secret where it outlives this
@@ -42,6 +45,16 @@ package protocol ModuleSecrets: Sendable {
 }
 
 extension ModuleSecrets {
+    /// Gives a wrong answer; returns when the module accepts it.
+    package func answersWrongly(
+        on link: any Link,
+        _ profile: Profile,
+        _ time: any Timekeeper,
+        chance: @Sendable () -> UInt64
+    ) async throws(ModuleError) {
+        try await proves(invented(chance: chance), on: link, profile, time, chance: chance)
+    }
+
     package func reset(
         on link: any Link,
         _ profile: Profile,

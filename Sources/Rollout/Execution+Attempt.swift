@@ -12,8 +12,11 @@ extension Execution {
         if depot.stop.isRequested { throw .stopped }
         var halt = await steps()
         // The module may already have the new secret of a change that an earlier run began.
-        if isRefused, try await takesUpSecret() { halt = await steps() }
+        if halt != nil, isRefused || isSuspected, try await takesUpSecret() {
+            halt = await steps()
+        }
         if let halt { throw halt }
+        try await unmask()
     }
 
     private func steps() async -> Halt? {

@@ -151,12 +151,13 @@ extension Execution {
     /// Opens the module with another secret from now on.
     func opens(by opener: ModuleOpener, of profile: Profile) {
         driver = opener.driver(profile)
-        isRefused = false
+        (isRefused, isSuspected) = (false, false)
         link.trustAgain()
     }
 
     /// The failure of a refusal: a module that refuses our secret twice is not tried a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {
+        if error.secret != nil { isSuspected = true }
         guard link.suspects(error) == .wrongKey else { return Halt(error, doing) }
         isRefused = true
         return .verdict(

@@ -24,6 +24,8 @@ final class Execution {
     var driver: any UpdateDriver
     /// Whether the module refused all known secrets.
     var isRefused = false
+    /// Whether a link ended in a way that may be a refusal.
+    var isSuspected = false
     /// The owner of the link to its module.
     let link: VehicleLink
     /// The signal strength of the last sighting, in dBm.

@@ -15,6 +15,21 @@ package struct ModuleSecretChange: Sendable {
     }
 }
 
+/// What is needed to give a vehicle's module wrong answers.
+package struct ModuleChallenge: Sendable {
+    let secrets: any ModuleSecrets
+    let profile: Profile
+
+    /// Nil where the profile allows no wrong answer before a verdict.
+    init?(_ profile: Profile) {
+        guard profile.wrongAnswers.verdict > 0,
+            let secrets = FamilyRegistry.secrets(of: profile.family)
+        else { return nil }
+        self.secrets = secrets
+        self.profile = profile
+    }
+}
+
 /// Stores the secrets of a vehicle's module, so that every secret that the module could have is
 /// known.
 package protocol SecretKeeper: Sendable {

@@ -14,6 +14,9 @@ package struct VehicleJob: Sendable {
     package let carShare: TokenSupply?
     /// The keeper of its module's secret; nil when the secret cannot be changed.
     package let secret: ModuleSecretChange?
+    /// What gives its module wrong answers before a verdict without an update; nil where the
+    /// profile allows none.
+    package let challenge: ModuleChallenge?
     /// The bond policy for its module, or for its GO device when it has no other module.
     package let bond: BondPolicy
     /// The times that its profile sets for an update.
@@ -28,6 +31,7 @@ package struct VehicleJob: Sendable {
         driver: any UpdateDriver,
         carShare: TokenSupply? = nil,
         secret: ModuleSecretChange? = nil,
+        challenge: ModuleChallenge? = nil,
         bond: BondPolicy = .unbonded,
         times: ProfileTimes = ProfileTimes(),
         steps: [JobStep],
@@ -38,6 +42,7 @@ package struct VehicleJob: Sendable {
         self.driver = driver
         self.carShare = carShare
         self.secret = secret
+        self.challenge = challenge
         self.bond = bond
         self.times = times
         self.steps = steps

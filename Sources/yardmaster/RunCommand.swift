@@ -14,7 +14,9 @@ struct RunCommand {
         return try await RunPreparation(options, context).run(plan, keeping: sources)
     }
 
-    func rotateSecrets() async throws(CommandError) -> ExitCode {
+    /// With `splitting`, each vehicle gets a key file of its own first.
+    func rotateSecrets(splitting: Bool) async throws(CommandError) -> ExitCode {
+        if splitting { try SecretSplit.perform(options, context) }
         var sources = PlanSources()
         let plan = try Inputs.plan(options.manifest, context, options.common, &sources).rotating
         guard !plan.vehicles.isEmpty else {

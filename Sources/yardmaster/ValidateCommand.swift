@@ -59,14 +59,15 @@ struct ValidateCommand {
         _ context: Context
     ) throws(CommandError) -> [MachineCheck.Finding] {
         guard looksAtFiles else { return [] }
-        return MachineCheck(
+        let check = MachineCheck(
             plan: plan,
             context: context,
             profiles: try ProfileFolder.library(of: plan, common, context),
             state: StateLocation.path(flag: nil, environment: context.variable),
             isRun: false,
             isWhole: isWhole
-        ).findings(for: plan.vehicles)
+        )
+        return check.findings(for: plan.vehicles) + check.shares()
     }
 
     private func document(_ diagnostics: [Diagnostic], _ code: ExitCode) -> JSONValue {

@@ -127,7 +127,7 @@ enum Yardmaster {
             try await RunCommand(
                 options: try RunOptions(invocation, context),
                 context: context
-            ).rotateSecrets()
+            ).rotateSecrets(splitting: invocation.has("split"))
         case .serve: try await ServeCommand(invocation, context).run()
         case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation).run(context)

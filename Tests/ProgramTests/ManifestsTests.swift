@@ -99,7 +99,11 @@ import Testing
             "manifests/\(shipped.name)/rollout.yaml", "manifests/\(shipped.name)/depot.yaml"
         )
         let valid = try program.run(["validate", manifest], environment: environment)
-        #expect(valid.status == 0 && valid.errors == "", "\(valid.errors)")
+        // Simulated modules may share a key, and the warning says what to do about real ones.
+        let others = valid.errors.split(separator: "\n").filter { line in
+            !line.contains(" is the key of ") && !line.hasPrefix(" ")
+        }
+        #expect(valid.status == 0 && others.isEmpty, "\(valid.errors)")
         let plan = try program.run(
             ["plan", manifest, "--simulate", depot, "--state", program.state],
             environment: environment

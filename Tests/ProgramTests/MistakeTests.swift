@@ -243,9 +243,14 @@ import Testing
         let program = try Program()
         try program.copyDemo()
         try program.write("open.key", "00112233445566778899aabbccddeeff\n", mode: 0o644)
-        try program.write("own.key", "00112233445566778899aabbccddeeff\n")
-        try program.write("good.csv", Self.fleet { _ in "file:own.key" })
-        try program.write("wrong-family.csv", Self.fleet(family: "comodul") { _ in "file:own.key" })
+        for number in 1...20 {
+            try program.write("own-\(number).key", "00112233445566778899aabbccddeeff\n")
+        }
+        try program.write("good.csv", Self.fleet { "file:own-\($0).key" })
+        try program.write(
+            "wrong-family.csv",
+            Self.fleet(family: "comodul") { "file:own-\($0).key" }
+        )
         try program.write(
             "keyless.csv",
             Self.fleet { $0 == 20 ? "file:open.key" : "file:keys/bike-\($0).key" }

@@ -64,7 +64,9 @@ extension ProfileShape {
         ],
         authentications: [.challengeResponse],
         places: [.register],
-        protocols: [.secureDFU]
+        protocols: [.secureDFU],
+        // After a wrong answer a module drops the link, and nothing else is known to happen.
+        wrongAnswers: WrongAnswers(rotation: 4, verdict: 0)
     )
 }
 

@@ -11,7 +11,7 @@ extension FrozenPlan {
     ) -> FrozenPlan {
         var needed = PlanCheck.imageNames(steps)
         for step in steps { needed.formUnion(step.update?.via ?? []) }
-        return FrozenPlan(
+        var plan = FrozenPlan(
             name: name,
             vehicles: vehicles.filter { chosen.contains($0.id) }.map { $0.with(steps: steps) },
             images: images.filter { needed.contains($0.name) },
@@ -31,6 +31,8 @@ extension FrozenPlan {
             profiles: profiles,
             place: place
         )
+        plan.holders = holders
+        return plan
     }
 }
 
@@ -45,7 +47,7 @@ extension FrozenPlan {
         var policy = rollout
         // A setting that repeats updates each night must not repeat the rotation of secrets.
         policy.again = .whenAsked
-        return FrozenPlan(
+        var plan = FrozenPlan(
             name: name + Self.rotation,
             vehicles: vehicles.filter(\.keepsSecretInFile).map { $0.with(steps: [step]) },
             images: [],
@@ -59,6 +61,8 @@ extension FrozenPlan {
             profiles: profiles,
             place: place
         )
+        plan.holders = holders
+        return plan
     }
 
     /// The plan of this name that is derived from this one: itself, or its rotation.

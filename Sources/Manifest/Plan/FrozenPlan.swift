@@ -8,7 +8,7 @@ import Wire
 package struct FrozenPlan: Sendable, Equatable {
     package let name: String
     /// In the order of the fleet list, which the waves divide.
-    package let vehicles: [PlannedVehicle]
+    package private(set) var vehicles: [PlannedVehicle]
     /// The images that steps need, sorted by name.
     package private(set) var images: [PlannedImage]
     /// The steps at the end on each vehicle, whatever happened.
@@ -36,6 +36,8 @@ package struct FrozenPlan: Sendable, Equatable {
     package internal(set) var notify: NotifyPolicy?
     /// The place of the program that runs between two waves; nil when there is none.
     package internal(set) var checkPlace: Place?
+    /// All rows of the fleet list whose modules have a secret, selected or not.
+    package internal(set) var holders: [SecretHolder] = []
 
     init(
         name: String,
@@ -74,6 +76,22 @@ package struct FrozenPlan: Sendable, Equatable {
             connect: connect
         )
         digest = SHA256.digest(of: form.value.bytes)
+    }
+
+    /// The same plan with the secrets where `other` has them: their storage is not part of a plan,
+    /// and its digest leaves it out.
+    package func keeping(secretsOf other: FrozenPlan) -> FrozenPlan {
+        let rows = Dictionary(other.vehicles.map { ($0.id, $0) }) { first, _ in first }
+        var plan = self
+        plan.holders = other.holders
+        plan.vehicles = vehicles.map { vehicle in
+            guard let row = rows[vehicle.id], row.serial == vehicle.serial else { return vehicle }
+            var vehicle = vehicle
+            vehicle.secret = row.secret
+            vehicle.secretPlace = row.secretPlace
+            return vehicle
+        }
+        return plan
     }
 
     /// The text from which the digest is calculated: compact JSON, one spelling for each plan.

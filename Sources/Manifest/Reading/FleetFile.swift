@@ -113,6 +113,32 @@ package struct FleetFile: Sendable {
         return true
     }
 
+    /// Gives many vehicles another text in one column; rows of other vehicles stay as they are.
+    package mutating func set(
+        _ column: String,
+        to texts: [VehicleID: String]
+    ) throws(Mistake) {
+        guard let index = columns.firstIndex(of: column) else {
+            throw Mistake(
+                message: "\(file) has no column `\(column)`",
+                hint: "add the column to its first row"
+            )
+        }
+        var new = bytes
+        // From the end, so that the places of earlier rows stay as they are.
+        for number in rows.indices.reversed() {
+            guard let id = text("id", of: rows[number]).flatMap({ VehicleID($0) }),
+                let text = texts[id]
+            else { continue }
+            var row = rows[number].cells.map(\.text)
+            row += Array(repeating: "", count: max(0, columns.count - row.count))
+            row[index] = text
+            let line = Array(row.map(Self.cell).joined(separator: ",").utf8) + lineEnd
+            new.replaceSubrange(lines(of: number), with: line)
+        }
+        try replace(new)
+    }
+
     /// Removes the vehicle's row; false when there was none.
     package mutating func strike(_ vehicle: VehicleID) throws(Mistake) -> Bool {
         guard let number = rows.firstIndex(where: { text("id", of: $0) == vehicle.text }) else {
@@ -148,14 +174,16 @@ package struct FleetFile: Sendable {
         let start = offset(ofLine: rows[number].line)
         let next = number + 1 < rows.count ? offset(ofLine: rows[number + 1].line) : bytes.count
         var end = next
-        // Blank lines are kept, since somebody inserted them.
-        while end - 1 > start, bytes[end - 1] == 0x0A || bytes[end - 1] == 0x0D,
-            bytes[end - 2] == 0x0A
-                || bytes[end - 2] == 0x0D
-                    && !(bytes[end - 2] == 0x0D && bytes[end - 1] == 0x0A)
-        {
-            end -= 1
+        func ending(before end: Int) -> Int? {
+            guard end > start else { return nil }
+            switch bytes[end - 1] {
+            case 0x0A: return end - 2 >= start && bytes[end - 2] == 0x0D ? 2 : 1
+            case 0x0D: return 1
+            default: return nil
+            }
         }
+        // Blank lines are kept, since somebody inserted them.
+        while let last = ending(before: end), ending(before: end - last) != nil { end -= last }
         return start..<end
     }
 

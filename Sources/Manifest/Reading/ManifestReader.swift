@@ -1,4 +1,5 @@
 import Domain
+import Families
 package import SourceTree
 
 /// A file could not be read without which nothing can be checked.
@@ -96,6 +97,7 @@ package struct ManifestReader {
     private let diagnostics: Diagnostics
     private let directory: String
     private var missing: MissingFile?
+    private var holders: [SecretHolder] = []
 
     private init(path: String, _ diagnostics: Diagnostics) {
         self.diagnostics = diagnostics
@@ -155,6 +157,7 @@ package struct ManifestReader {
             place: tree.place
         )
         plan.notify = notify
+        plan.holders = holders
         plan.zonePlace = rolloutNode?.place(of: ["window", "zone"])
         if let rolloutNode {
             plan.remarks = PolicyCheck(rollout, for: vehicles, rolloutNode).remarks
@@ -175,7 +178,11 @@ package struct ManifestReader {
         _ fleet: FleetReader,
         _ files: Files
     ) -> [FleetReader.Vehicle]? {
-        if case .list(let items) = node.value { return listed(items, fleet, at: node.place) }
+        if case .list(let items) = node.value {
+            let all = listed(items, fleet, at: node.place)
+            hold(all)
+            return all
+        }
         var reader = TableReader(node, Grammar.vehicles, diagnostics)
         let from = reader.value("from")
         let selection = reader.value("select").map { Selection($0, diagnostics) }
@@ -202,9 +209,20 @@ package struct ManifestReader {
                 return vehicle
             }
         }
+        hold(all ?? [])
         // If rows are missing because of errors, "no vehicle has that label" could be wrong.
         guard let all, !all.isEmpty, let selection else { return all }
         return selection.apply(all, diagnostics)
+    }
+
+    /// Notes who names a secret, before vehicles are selected.
+    private mutating func hold(_ all: [FleetReader.Vehicle]) {
+        holders = all.compactMap { vehicle in
+            guard FamilyRegistry.secrets(of: vehicle.family) != nil else { return nil }
+            return vehicle.secret.map {
+                SecretHolder(vehicle.id, $0, at: vehicle.secretPlace ?? vehicle.place)
+            }
+        }
     }
 
     private func listed(

@@ -7,7 +7,7 @@ package struct PlannedVehicle: Sendable, Equatable {
     package let serial: Serial
     package let family: Family
     package let profile: String
-    package let secret: SecretReference?
+    package internal(set) var secret: SecretReference?
     /// The car-share token of its GO device, where there is one in addition to the module.
     package let token: SecretReference?
     /// The issuer of its token, where none is stored.

@@ -172,7 +172,7 @@ package final class VehicleLink {
         }
     }
 
-    private func connected() throws(ModuleError) -> any Link {
+    func connected() throws(ModuleError) -> any Link {
         guard case .connected(let link) = state else { throw .radio(.linkLost) }
         return link
     }
@@ -184,11 +184,7 @@ package final class VehicleLink {
         unless isStopped: @Sendable () -> Bool
     ) async throws(ModuleError) -> any ModuleApplication {
         if let application { return application }
-        do throws(RadioError) {
-            let found = try await seek(driver.recogniser, before: deadline, unless: isStopped)
-            guard let found else { throw RadioError.timedOut }
-            try await connect(to: found)
-        } catch { throw .radio(error) }
+        _ = try await reach(driver.recogniser, before: deadline, unless: isStopped)
         try await openApplication(by: driver)
         guard let application else { throw .radio(.linkLost) }
         return application

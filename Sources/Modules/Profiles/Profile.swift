@@ -29,6 +29,8 @@ package struct Profile: Sendable, Hashable {
     package let times: ProfileTimes
     /// The time limit for the answer to one request.
     package let answerLimit: Duration
+    /// How many wrong answers its modules may be given.
+    package var wrongAnswers: WrongAnswers
     /// The operator's file that it was read from; nil for a built-in profile.
     package internal(set) var source: String?
 
@@ -54,8 +56,10 @@ package struct Profile: Sendable, Hashable {
         cloud: ByteField? = nil,
         times: ProfileTimes = ProfileTimes(),
         unnamed: String = "module",
-        answerLimit: Duration? = nil
+        answerLimit: Duration? = nil,
+        wrongAnswers: WrongAnswers = .none
     ) {
+        self.wrongAnswers = wrongAnswers
         self.answerLimit = answerLimit ?? ProfileShape.usualAnswerLimit
         self.name = name
         self.unnamed = unnamed

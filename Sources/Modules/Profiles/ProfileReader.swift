@@ -79,6 +79,7 @@ struct ProfileReader {
         twice(firmware.map(\.part.rawValue), "firmware")
         let cloud = cloud()
         let times = times(of: shape)
+        let wrongAnswers = wrongAnswers(of: shape)
         reader.finish()
         guard let name, let family, let gatt else { return nil }
         return Profile(
@@ -96,7 +97,8 @@ struct ProfileReader {
             cloud: cloud,
             times: times,
             unnamed: shape?.unnamed ?? "",
-            answerLimit: times.answer ?? shape?.answerLimit
+            answerLimit: times.answer ?? shape?.answerLimit,
+            wrongAnswers: wrongAnswers
         )
     }
 
@@ -148,6 +150,19 @@ struct ProfileReader {
             part.finish()
         }
         return times
+    }
+
+    private mutating func wrongAnswers(of shape: ProfileShape?) -> WrongAnswers {
+        let usual = shape?.wrongAnswers ?? .none
+        guard var part = reader.reader("wrong-answers", as: "the wrong answers", .optional) else {
+            return usual
+        }
+        defer { part.finish() }
+        let range = 0...WrongAnswers.most
+        return WrongAnswers(
+            rotation: part.integer("rotation", in: range, default: usual.rotation),
+            verdict: part.integer("verdict", in: range, default: usual.verdict)
+        )
     }
 
     private mutating func cloud() -> ByteField? {

@@ -49,6 +49,8 @@ package struct ProfileShape: Sendable {
     package let hasFeatures: Bool
     /// The protocols that can update parts of its modules.
     package let protocols: [UpdateProtocol]
+    /// The wrong answers that its modules are known to bear; a profile may state others.
+    package let wrongAnswers: WrongAnswers
 
     package static let usualAnswerLimit = Duration.seconds(10)
 
@@ -61,7 +63,8 @@ package struct ProfileShape: Sendable {
         authentications: [AuthenticationForm],
         places: [ValuePlace.Kind] = [],
         hasFeatures: Bool = false,
-        protocols: [UpdateProtocol] = []
+        protocols: [UpdateProtocol] = [],
+        wrongAnswers: WrongAnswers = .none
     ) {
         self.family = family
         self.unnamed = unnamed
@@ -72,6 +75,7 @@ package struct ProfileShape: Sendable {
         self.places = places
         self.hasFeatures = hasFeatures
         self.protocols = protocols
+        self.wrongAnswers = wrongAnswers
     }
 
     /// The characteristics that are in another place in modules of this profile: from the family's

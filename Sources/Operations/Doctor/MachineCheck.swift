@@ -125,14 +125,35 @@ package struct MachineCheck {
         }
     }
 
-    /// Checks that another secret can be written beside the current one.
+    /// Checks that another secret can be written beside the current one, and that no other vehicle
+    /// needs the current one.
     private func rotations(_ vehicles: [PlannedVehicle]) -> [Finding] {
-        // A rehearsal replaces copies.
-        guard context.reach.stage == nil else { return [] }
-        return vehicles.compactMap { vehicle in
+        let rotating = vehicles.filter { vehicle in
+            vehicle.steps.contains { $0.action == .rotate }
+        }
+        guard !rotating.isEmpty else { return [] }
+        let shared = SharedSecrets(plan.holders, context)
+        return rotating.compactMap { vehicle in
             guard case .file(let file)? = vehicle.secret,
                 let step = vehicle.steps.first(where: { $0.action == .rotate })
             else { return nil }
+            let others = shared.others(than: vehicle.id, at: file.path)
+            guard others.isEmpty else {
+                return finding(
+                    CommandError(
+                        .manifest,
+                        "the key of \(vehicle.id) is not its own",
+                        because: [
+                            "\(file.text) is also the key of \(SharedSecrets.text(others))"
+                        ],
+                        hint: SharedSecrets.remedy
+                    ),
+                    at: vehicle.secretPlace ?? step.place,
+                    topic: "shared keys"
+                )
+            }
+            // A rehearsal replaces copies.
+            guard context.reach.stage == nil else { return nil }
             let folder = FilePlace.folder(of: file.path)
             do throws(CommandError) { try RootRule.demand(folder) } catch {
                 return finding(error, at: step.place, topic: folder)
@@ -147,6 +168,24 @@ package struct MachineCheck {
                 ),
                 at: step.place,
                 topic: folder
+            )
+        }
+    }
+
+    /// Warnings about keys that open the modules of several vehicles.
+    package func shares() -> [Finding] {
+        SharedSecrets(plan.holders, context).groups.map { group in
+            let first = group[0]
+            return finding(
+                CommandError(
+                    .manifest,
+                    "\(first.secret) is the key of \(group.count) vehicles: "
+                        + "\(SharedSecrets.text(group.map(\.vehicle)))",
+                    hint: "who has one of them can open all; `yardmaster secrets rotate "
+                        + "\(plan.place.file) --split` gives each its own"
+                ),
+                at: first.place,
+                isWarning: true
             )
         }
     }

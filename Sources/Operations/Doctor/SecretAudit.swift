@@ -14,6 +14,8 @@ package struct SecretAudit {
     private struct Row {
         enum Standing: String {
             case good
+            /// It is valid, and other vehicles have the same.
+            case shared
             /// It is valid now, but will end soon.
             case ending
             /// It is issued when it is needed.
@@ -39,8 +41,24 @@ package struct SecretAudit {
         self.plan = plan
         let now = RealTime().wallTime
         let source = SecretSource(context: context)
-        rows = plan.vehicles.flatMap { Self.rows(of: $0, source, now) }
+        let sharers = SharedSecrets(plan.holders, context).groups.reduce(into: [:]) {
+            (sharers: inout [VehicleID: Int], group) in
+            for holder in group { sharers[holder.vehicle] = group.count - 1 }
+        }
+        rows = plan.vehicles.flatMap { vehicle in
+            Self.rows(of: vehicle, source, now).map { row in
+                guard row.kind == Self.key, row.standing == .good,
+                    let count = sharers[vehicle.id]
+                else { return row }
+                var row = row
+                row.standing = .shared
+                row.detail = "also the key of \(count) other vehicle\(count == 1 ? "" : "s")"
+                return row
+            }
+        }
     }
+
+    private static let key = "key"
 
     private var refused: [Row] { rows.filter { $0.standing == .refused } }
 
@@ -56,8 +74,10 @@ package struct SecretAudit {
     /// The number of secrets, and how many of them are refused.
     package var summary: String {
         let (secrets, vehicles) = (rows.count, plan.vehicles.count)
+        let shared = rows.count { $0.standing == .shared }
         return "\(secrets) secret\(secrets == 1 ? "" : "s") of "
             + "\(vehicles) vehicle\(vehicles == 1 ? "" : "s"), \(refused.count) refused"
+            + (shared == 0 ? "" : ", \(shared) shared")
     }
 
     private static func rows(

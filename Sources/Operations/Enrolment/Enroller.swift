@@ -80,54 +80,16 @@ package struct Enroller: Sendable {
         rotating: Bool
     ) async throws(EnrolFault) {
         let vehicle = link()
-        var mustRotate = rotating
+        let count = target.profile.wrongAnswers.rotation
+        var progress = Progress(
+            mustRotate: rotating,
+            interrogation: Interrogation(wrongAnswers: count)
+        )
         var last: ModuleError?
         var silences = 0
         for _ in 0..<Self.patience {
             do throws(ModuleError) {
-                let known = try await self.known()
-                guard let opened = try await open(vehicle, known, secrets) else {
-                    throw ModuleError.value(
-                        known.isEmpty
-                            ? "nothing says which secret it has"
-                            : "it has none of the \(known.count) known secrets"
-                    )
-                }
-                let slot = opened.slot
-                // A change that was begun is completed first.
-                let isSettled = slot == .current && !mustRotate && known[.pending] == nil
-                if slot == .pending || isSettled {
-                    await vehicle.close()
-                    if slot == .pending {
-                        do throws(EnrolFault) { try await keeper.commit() } catch {
-                            throw ModuleError.value(error.sentence)
-                        }
-                    }
-                    return
-                }
-                // A pending secret is written again: the module may already have it.
-                let fixed = known[.pending] ?? (slot == .current ? nil : known[.current])
-                do throws(ModuleError) {
-                    try await secrets.change(
-                        from: slot.flatMap { known[$0] },
-                        to: fixed,
-                        on: opened.link,
-                        target.profile,
-                        time,
-                        chance: chance
-                    ) { secret in
-                        do throws(EnrolFault) {
-                            try await keeper.keepPending(secret)
-                            return true
-                        } catch { return false }
-                    }
-                } catch {
-                    await vehicle.close()
-                    throw error
-                }
-                await vehicle.close()
-                // The next round proves it.
-                mustRotate = false
+                if try await settles(vehicle, &progress, secrets) { return }
                 last = nil
             } catch {
                 last = error
@@ -136,6 +98,124 @@ package struct Enroller: Sendable {
             }
         }
         throw fault(last ?? .radio(.timedOut))
+    }
+
+    /// What this process knows of the change.
+    private struct Progress {
+        /// Whether the module is still to be given another secret.
+        var mustRotate: Bool
+        /// The right and wrong answers that are left before the module counts as itself.
+        var interrogation: Interrogation
+    }
+
+    /// One step of the change, on one link; true when the current secret is settled.
+    private func settles(
+        _ vehicle: VehicleLink,
+        _ progress: inout Progress,
+        _ secrets: any ModuleSecrets
+    ) async throws(ModuleError) -> Bool {
+        let known = try await known()
+        guard let opened = try await open(vehicle, known, secrets) else {
+            throw ModuleError.value(
+                known.isEmpty
+                    ? "nothing says which secret it has"
+                    : "it has none of the \(known.count) known secrets"
+            )
+        }
+        let slot = opened.slot
+        // A change that was begun is completed first.
+        let isSettled = slot == .current && !progress.mustRotate && known[.pending] == nil
+        if isSettled {
+            await vehicle.close()
+            return true
+        }
+        // A new module is at hand; one in service may have been replaced.
+        if !progress.interrogation.isOver, known[.current] != nil,
+            let secret = slot.flatMap({ known[$0] })
+        {
+            await vehicle.close()
+            try await interrogate(vehicle, secret, &progress.interrogation, secrets)
+            return false
+        }
+        if slot == .pending {
+            await vehicle.close()
+            try await expectRefusal(of: known, vehicle, secrets)
+            do throws(EnrolFault) { try await keeper.commit() } catch {
+                throw ModuleError.value(error.sentence)
+            }
+            return true
+        }
+        do throws(ModuleError) {
+            try await change(opened, known, isNew: progress.mustRotate, secrets)
+        } catch {
+            await vehicle.close()
+            throw error
+        }
+        await vehicle.close()
+        // The next round proves it.
+        progress.mustRotate = false
+        return false
+    }
+
+    private func change(
+        _ opened: Opened,
+        _ known: [SecretSlot: Secret],
+        isNew: Bool,
+        _ secrets: any ModuleSecrets
+    ) async throws(ModuleError) {
+        let slot = opened.slot
+        // A pending secret is written again: the module may already have it.
+        let fixed = known[.pending] ?? (slot == .current || isNew ? nil : known[.current])
+        try await secrets.change(
+            from: slot.flatMap { known[$0] },
+            to: fixed,
+            on: opened.link,
+            target.profile,
+            time,
+            chance: chance
+        ) { secret in
+            do throws(EnrolFault) {
+                try await keeper.keepPending(secret)
+                return true
+            } catch { return false }
+        }
+    }
+
+    /// Finds out whether the other side has the secret, or accepts whatever it is told.
+    private func interrogate(
+        _ vehicle: VehicleLink,
+        _ secret: Secret,
+        _ interrogation: inout Interrogation,
+        _ secrets: any ModuleSecrets
+    ) async throws(ModuleError) {
+        try await vehicle.interrogate(
+            &interrogation,
+            chance: chance,
+            reach: { () async throws(ModuleError) in try await connect(vehicle) },
+            right: { (link) async throws(ModuleError) in
+                try await secrets.proves(secret, on: link, target.profile, time, chance: chance)
+            },
+            wrong: { (link) async throws(ModuleError) in
+                try await secrets.answersWrongly(on: link, target.profile, time, chance: chance)
+            }
+        )
+    }
+
+    /// A new secret counts only when the module refuses the one before.
+    private func expectRefusal(
+        of known: [SecretSlot: Secret],
+        _ vehicle: VehicleLink,
+        _ secrets: any ModuleSecrets
+    ) async throws(ModuleError) {
+        guard target.profile.wrongAnswers.rotation > 0,
+            let old = known[.current] ?? known[.maker], old != known[.pending]
+        else { return }
+        try await vehicle.expectsRefusal(
+            reach: { () async throws(ModuleError) in try await connect(vehicle) },
+            of: { (link) async throws(ModuleError) in
+                try await secrets.proves(old, on: link, target.profile, time, chance: chance)
+            }
+        )
     }
 
     private func link() -> VehicleLink {
@@ -205,17 +285,11 @@ package struct Enroller: Sendable {
             family: target.profile.family,
             form: target.profile.advertisement
         )
-        do throws(RadioError) {
-            let found = try await vehicle.seek(
-                recogniser,
-                before: time.now.advanced(by: search),
-                unless: isStopped
-            )
-            guard let found else { throw RadioError.timedOut }
-            try await vehicle.connect(to: found)
-        } catch { throw .radio(error) }
-        guard let link = vehicle.radio else { throw .radio(.linkLost) }
-        return link
+        return try await vehicle.reach(
+            recogniser,
+            before: time.now.advanced(by: search),
+            unless: isStopped
+        )
     }
 
     // MARK: Reading

@@ -1,8 +1,6 @@
 package import Domain
-import Glibc
 package import Journal
 import Manifest
-import SourceTree
 
 /// The files and the journal of one vehicle that is being enrolled.
 package actor EnrolmentFiles: EnrolmentKeeper {
@@ -51,30 +49,14 @@ package actor EnrolmentFiles: EnrolmentKeeper {
     package func retire() throws(EnrolFault) { try files?.retire() }
 
     package func list(_ isListed: Bool) throws(EnrolFault) {
-        let bytes: [UInt8]
         if let code = fleet.prepare() { throw EnrolFault.file("cannot write", fleet.path, code) }
         let fleet = fleet.path
-        do throws(FileError) { bytes = try TextFile.read(path: fleet, limit: 32 << 20) } catch {
-            throw EnrolFault(.files, error.description, hint: "run the command again")
-        }
-        guard var file = FleetFile(bytes, file: fleet, Diagnostics()) else {
-            throw EnrolFault(
-                .files,
-                "\(fleet) is no longer a valid fleet list",
-                hint: "fix it and run the command again"
-            )
-        }
+        var file = try FleetFile(listedIn: fleet)
         let hasChanged: Bool
         do throws(FleetFile.Mistake) {
             hasChanged = isListed ? try file.list(vehicle, cells) : try file.strike(vehicle)
         } catch { throw EnrolFault(.files, error.message, hint: error.hint) }
-        guard hasChanged else { return }
-        var status = stat()
-        let mode = stat(fleet, &status) == 0 ? status.st_mode & 0o777 : 0o644
-        if let code = Draft.write(file.bytes, to: fleet, mode: mode, isExact: true, ownedAs: fleet)
-        {
-            throw EnrolFault.file("cannot write", fleet, code)
-        }
+        if hasChanged { try file.replace(fleet) }
     }
 
     package func note(_ stage: EnrolmentRecord.Stage) async throws(EnrolFault) {

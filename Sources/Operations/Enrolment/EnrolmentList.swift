@@ -1,6 +1,7 @@
 import Commands
 import Domain
 import Families
+import Glibc
 import Journal
 import Manifest
 import Modules
@@ -21,6 +22,8 @@ struct EnrolmentCandidate: Sendable {
     /// The file of its secret and the reference in the list; nil in a family without secrets.
     let file: OutsideFile?
     let reference: String?
+    /// The other vehicles that name its secret.
+    var others: [VehicleID] = []
 
     struct Cell: Sendable {
         let column: String
@@ -88,23 +91,33 @@ struct EnrolmentList: Sendable {
                 throw CommandError(.manifest, "\(batch): '\(row.id.visible)' is no vehicle's id")
             }
             let cells = pallet.cells(ofRow: number)
-            candidates.append(
-                try candidate(
-                    id,
-                    serial: row.serial,
-                    family: row.family,
-                    profile: row.profile ?? wish.profile,
-                    old: cells.first { $0.column == "old-secret" }?.text ?? wish.oldSecret,
-                    passkey: row.passkey ?? wish.passkey,
-                    labels: cells.filter { !known.contains($0.column) && list.has($0.column) }
-                        .map { EnrolmentCandidate.Cell(column: $0.column, text: $0.text) }
-                        + ((row.passkey ?? wish.passkey).map {
-                            [EnrolmentCandidate.Cell(column: "passkey", text: $0)]
-                        }
-                            ?? []),
-                    list
-                )
+            let candidate = try candidate(
+                id,
+                serial: row.serial,
+                family: row.family,
+                profile: row.profile ?? wish.profile,
+                old: cells.first { $0.column == "old-secret" }?.text ?? wish.oldSecret,
+                passkey: row.passkey ?? wish.passkey,
+                labels: cells.filter { !known.contains($0.column) && list.has($0.column) }
+                    .map { EnrolmentCandidate.Cell(column: $0.column, text: $0.text) }
+                    + ((row.passkey ?? wish.passkey).map {
+                        [EnrolmentCandidate.Cell(column: "passkey", text: $0)]
+                    }
+                        ?? []),
+                list
             )
+            if let reference = candidate.reference,
+                let other = candidates.first(where: {
+                    $0.reference == reference && $0.vehicle != id
+                })
+            {
+                throw CommandError(
+                    .manifest,
+                    "\(id) and \(other.vehicle) would get the same key, \(reference)",
+                    hint: "add a row for \(id) to \(wish.fleet) that names another one"
+                )
+            }
+            candidates.append(candidate)
         }
         return candidates
     }
@@ -182,6 +195,7 @@ struct EnrolmentList: Sendable {
             )
         }
         let (file, reference) = try place(of: id, listed?.secret ?? "")
+        let others = try sharers(of: id, file, reference, isListed: listed != nil, list)
         return EnrolmentCandidate(
             vehicle: id,
             serial: wanted,
@@ -191,8 +205,58 @@ struct EnrolmentList: Sendable {
             maker: maker,
             labels: labels,
             file: file,
-            reference: reference
+            reference: reference,
+            others: others
         )
+    }
+
+    /// The other vehicles that name the secret; refused when it would have to be replaced.
+    private func sharers(
+        of id: VehicleID,
+        _ file: OutsideFile?,
+        _ reference: String,
+        isListed: Bool,
+        _ list: FleetFile
+    ) throws(CommandError) -> [VehicleID] {
+        let place = Place(file: wish.fleet, line: 1, column: 1)
+        let holders = list.entries.compactMap { entry -> SecretHolder? in
+            guard let text = entry.secret, let vehicle = VehicleID(entry.id),
+                let secret = try? SecretReference(text, relativeTo: wish.folder)
+            else { return nil }
+            return SecretHolder(vehicle, secret, at: place)
+        }
+        let credentials = wish.credentials.map { self.path(to: $0) }
+        let shared = SharedSecrets(
+            holders,
+            credentials: credentials ?? context.variable("CREDENTIALS_DIRECTORY")
+        )
+        let others = shared.others(than: id, at: path(of: reference))
+        let isOpen = file.map { access($0.current(".new"), F_OK) == 0 } ?? false
+        let mustChange = wish.rotates || !isListed || isOpen
+        guard others.isEmpty || wish.undoes || !mustChange else {
+            throw CommandError(
+                .manifest,
+                "the key of \(id) is not its own",
+                because: ["\(reference) is also the key of \(SharedSecrets.text(others))"],
+                hint: isListed
+                    ? SharedSecrets.remedy
+                    : "add a row for \(id) first that names a file of its own"
+            )
+        }
+        return others
+    }
+
+    /// The path of the original of a secret that the list names.
+    private func path(of reference: String) -> String {
+        if reference.hasPrefix("credential:") {
+            return path(to: wish.credentials ?? "") + "/" + reference.dropFirst(11)
+        }
+        return path(to: String(reference.dropFirst(5)))
+    }
+
+    /// A path relative to the fleet list.
+    private func path(to text: String) -> String {
+        text.hasPrefix("/") ? text : wish.folder + "/" + text
     }
 
     /// The place in the list, or else a file of its own: in the folder of keys, or in that of
@@ -201,15 +265,12 @@ struct EnrolmentList: Sendable {
         of id: VehicleID,
         _ listed: String
     ) throws(CommandError) -> (file: OutsideFile?, reference: String) {
-        func path(_ text: String) -> String {
-            text.hasPrefix("/") ? text : wish.folder + "/" + text
-        }
         let reach = context.reach
         func credential(_ name: some StringProtocol, in folder: String) -> OutsideFile? {
-            reach.credential(String(name), at: "\(path(folder))/\(name)")
+            reach.credential(String(name), at: "\(path(to: folder))/\(name)")
         }
         if listed.hasPrefix("file:") {
-            return (reach.file(path(String(listed.dropFirst(5)))), listed)
+            return (reach.file(path(to: String(listed.dropFirst(5)))), listed)
         }
         if listed.hasPrefix("credential:"), let credentials = wish.credentials {
             return (credential(listed.dropFirst(11), in: credentials), listed)
@@ -223,20 +284,13 @@ struct EnrolmentList: Sendable {
                     : "enrol puts secrets into files; name one in its row, as in file:keys/\(id).key"
             )
         }
-        let plain = String(
-            decoding: id.text.utf8.map { byte -> UInt8 in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: byte
-                default: 0x5F
-                }
-            },
-            as: UTF8.self
-        )
-        let name = plain.hasPrefix(".") ? "_" + plain : plain
+        let name = SecretFiles.name(of: id)
         if let credentials = wish.credentials {
             return (credential(name, in: credentials), "credential:\(name)")
         }
-        return (reach.file(path("\(wish.keys)/\(name).key")), "file:\(wish.keys)/\(name).key")
+        return (
+            reach.file(path(to: "\(wish.keys)/\(name).key")), "file:\(wish.keys)/\(name).key"
+        )
     }
 
     /// Uses a passkey whenever one is given.

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Families
 package import Journal
 import Modules
@@ -8,7 +8,10 @@ package import Rollout
 package struct FileSecret: SecretKeeper {
     private let files: SecretFiles
 
-    package init(_ file: OutsideFile) { files = SecretFiles(file, maker: nil) }
+    /// `others` are the other vehicles that name this file.
+    package init(_ file: OutsideFile, sharedWith others: [VehicleID]) {
+        files = SecretFiles(file, maker: nil, sharedWith: others)
+    }
 
     package func hasOpenChange(_ journal: Journal) async -> Bool {
         let known = try? await SecretFileKeeper(files, journal).secrets()

@@ -130,7 +130,9 @@ package struct VehicleEnrolment: Sendable {
                 serial,
                 fleet: fleet,
                 cells: row(of: candidate, serial),
-                secrets: candidate.file.map { SecretFiles($0, maker: candidate.maker) },
+                secrets: candidate.file.map {
+                    SecretFiles($0, maker: candidate.maker, sharedWith: candidate.others)
+                },
                 family: candidate.profile.family,
                 journal: journal,
                 time: time,

@@ -16,10 +16,17 @@ package struct SecretSource {
     package let context: Context
     /// Keeps issued tokens; nil when none are needed.
     package var tokens: TokenCache?
+    /// Who else names a vehicle's secret; nil where no secret is replaced.
+    private let shared: SharedSecrets?
 
-    package init(context: Context, tokens: TokenCache? = nil) {
+    package init(
+        context: Context,
+        tokens: TokenCache? = nil,
+        replacing shared: SharedSecrets? = nil
+    ) {
         self.context = context
         self.tokens = tokens
+        self.shared = shared
     }
 
     /// The credentials for a vehicle: for its module, and for its GO device if it has one.
@@ -50,10 +57,12 @@ package struct SecretSource {
     }
 
     private func keeper(of vehicle: PlannedVehicle) -> FileSecret? {
-        guard case .file(let file)? = vehicle.secret,
+        guard case .file(let file)? = vehicle.secret, let shared,
             FamilyRegistry.secrets(of: vehicle.family) != nil
         else { return nil }
-        return context.reach.file(file.path).map { FileSecret($0) }
+        return context.reach.file(file.path).map {
+            FileSecret($0, sharedWith: shared.others(than: vehicle.id, at: file.path))
+        }
     }
 
     private func issued(to vehicle: PlannedVehicle) -> TokenSupply? {

@@ -132,20 +132,22 @@ package struct RunPreparation {
         )
         try TokenCheck.check(written, for: vehicles, context)
         try demand(written, for: vehicles)
-        var access = try access(to: vehicles, tokens)
+        var access = try access(to: vehicles, of: written, tokens)
         var zone = try ZoneSource.zone(of: written, context)
         let directory = try context.reach.prepare(options.state)
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
         let isWhole = chosen.count == written.vehicles.count
-        let plan =
+        var plan =
             isOrder ? written : try await frozen(written, zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
             try refuseDenied(plan, written)
+            // Keys may have got files of their own since the rollout was begun.
+            plan = plan.keeping(secretsOf: written)
             vehicles = try Inputs.selected(plan, options.common, state: options.state)
             try TokenCheck.check(plan, for: vehicles, context)
             try demand(plan, for: vehicles)
-            access = try self.access(to: vehicles, tokens)
+            access = try self.access(to: vehicles, of: plan, tokens)
             zone = try ZoneSource.zone(of: plan, context)
         } else if let sources,
             let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name)
@@ -296,9 +298,14 @@ package struct RunPreparation {
 
     private func access(
         to vehicles: [PlannedVehicle],
+        of plan: FrozenPlan,
         _ tokens: TokenCache
     ) throws(CommandError) -> [VehicleID: VehicleAccess] {
-        let source = SecretSource(context: context, tokens: tokens)
+        let source = SecretSource(
+            context: context,
+            tokens: tokens,
+            replacing: SharedSecrets(plan.holders, context)
+        )
         var access: [VehicleID: VehicleAccess] = [:]
         for vehicle in vehicles { access[vehicle.id] = try source.access(to: vehicle) }
         return access

@@ -1,5 +1,9 @@
 import Domain
+import Families
+import Journal
+import Modules
 import Radio
+import Sessions
 
 /// Changes of the module's secret, over links of their own.
 extension Execution {
@@ -10,6 +14,48 @@ extension Execution {
         }
         try await change(secret, isNew: false)
         return true
+    }
+
+    /// Gives the module wrong answers, before a verdict that nothing but its own words supports.
+    func unmask() async throws(Halt) {
+        guard case .steps = aim, hasLooked, provenUpdates == 0, let challenge = job.challenge else {
+            return
+        }
+        let (stop, chance, time) = (depot.stop, depot.chance, time)
+        var interrogation = Interrogation(
+            wrongAnswers: challenge.profile.wrongAnswers.verdict
+        )
+        do throws(ModuleError) {
+            try await link.interrogate(
+                &interrogation,
+                chance: chance,
+                reach: { () async throws(ModuleError) in
+                    try await link.reach(
+                        driver.recogniser,
+                        before: time.now.advanced(by: depot.rules.seekTimeout),
+                        unless: { stop.isRequested }
+                    )
+                },
+                right: { (_) async throws(ModuleError) in
+                    try await link.openApplication(by: driver)
+                },
+                wrong: { (link) async throws(ModuleError) in
+                    try await challenge.secrets.answersWrongly(
+                        on: link,
+                        challenge.profile,
+                        time,
+                        chance: chance
+                    )
+                }
+            )
+        } catch {
+            if error == .radio(.timedOut), stop.isRequested { throw .stopped }
+            // What it said is not known of the module.
+            if error.isAboutAuthentication {
+                (record.versionBefore, record.versionAfter, seen) = (nil, nil, [])
+            }
+            throw Halt(error, "while checking that it is the module")
+        }
     }
 
     /// Changes the secret; each link of the change proves one secret, and the last link the new

@@ -338,7 +338,7 @@ _yardmaster() {
         esac
         ;;
     'secrets rotate')
-        flags='--state --limit --again --clock-is-right --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
+        flags='--split --state --limit --again --clock-is-right --fleet --profiles --bus --simulate --pace --seed --notify --events --report --json --quiet --no-color --help'
         kind=files
         case $prev in
         --state) flags= kind=directories ;;

@@ -306,6 +306,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_
 complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_subcommand_from check' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_subcommand_from check' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_subcommand_from check' -F
+complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_subcommand_from rotate' -l split -d 'Give each vehicle that shares its key with others a file of its own first, beside the shared one, and write its name into the fleet list.'
 complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_subcommand_from rotate' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
 complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_subcommand_from rotate' -l limit -x -a '(__yardmaster_known vehicles)' -d 'Take only these vehicles: an id, a pattern with \'*\' and \'?\', LABEL=VALUE of the fleet list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.'
 complete -c yardmaster -n '__fish_seen_subcommand_from secrets; and __fish_seen_subcommand_from rotate' -l again -d 'Begin the rollout again from the first step, whatever was done: commands are carried out once more. This also ends an abort, but not a pause.'

@@ -474,6 +474,7 @@ _yardmaster() {
         ;;
     'secrets rotate')
         _arguments -S \
+            '--split''[Give each vehicle that shares its key with others a file of its own first, beside the shared one, and write its name into the fleet list.]' \
             '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--again''[Begin the rollout again from the first step, whatever was done\: commands are carried out once more. This also ends an abort, but not a pause.]' \

@@ -37,6 +37,11 @@ struct ComoduleSecrets: ModuleSecrets {
         try await client(link, profile, time).authenticate(try key(secret))
     }
 
+    func invented(chance: @Sendable () -> UInt64) -> Secret {
+        let bytes = (0..<3).flatMap { _ in chance().bigBytes }.prefix(ComoduleKey.length)
+        return Secret(Array(Hex.text(Array(bytes)).utf8))
+    }
+
     func change(
         from old: Secret?,
         to fixed: Secret?,
@@ -46,8 +51,7 @@ struct ComoduleSecrets: ModuleSecrets {
         chance: @Sendable () -> UInt64,
         keep: (Secret) async -> Bool
     ) async throws(ModuleError) {
-        let bytes = (0..<3).flatMap { _ in chance().bigBytes }.prefix(ComoduleKey.length)
-        let secret = fixed ?? Secret(Array(Hex.text(Array(bytes)).utf8))
+        let secret = fixed ?? invented(chance: chance)
         let key = try key(secret)
         guard await keep(secret) else { throw .value("the new key could not be kept") }
         try await client(link, profile, time).changeKey(to: key)

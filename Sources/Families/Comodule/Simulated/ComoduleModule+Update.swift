@@ -75,7 +75,7 @@ extension ComoduleModule {
                 .revert, .refuseInit, .refuseBootloader, .returnUnchanged, .neverReturn, .flap,
                 .restartAfterReturn, .connectFails, .addressChanges, .linkLostIn, .silentIn,
                 .linkLostAfter, .slow, .wrongRecord, .garbage, .storm, .refuseKey, .refuseKeyChange,
-                .refuseBond, .ignoresWrites, .lacks:
+                .refuseBond, .ignoresWrites, .lacks, .impostor:
                 continue
             }
             count(index)

@@ -116,6 +116,11 @@ package final class ComoduleModule: AirDevice {
         return "\(place), got \(packetBytes) bytes" + (bonds.map { ", \($0.record)" } ?? "")
     }
 
+    /// Answers that a module with its key refuses, and keys that it was given: for tests, not
+    /// visible over the air.
+    package private(set) var wrongAnswers = 0
+    package private(set) var takenKeys = 0
+
     package var receivedBytes: Int { target.facts.received }
 
     // MARK: On the air
@@ -260,7 +265,7 @@ package final class ComoduleModule: AirDevice {
                 .revert, .refuseInit, .refuseBootloader, .returnUnchanged, .neverReturn, .flap,
                 .restartAfterReturn, .connectFails, .addressChanges, .linkLostIn, .silentIn,
                 .linkLostAfter, .wrongRecord, .garbage, .storm, .refuseKey, .refuseKeyChange,
-                .refuseBond, .ignoresWrites, .lacks:
+                .refuseBond, .ignoresWrites, .lacks, .impostor:
                 continue
             }
         }
@@ -358,10 +363,12 @@ package final class ComoduleModule: AirDevice {
 
     // MARK: Authentication and registers
 
+    private var isImpostor: Bool { plan.faults.contains { $0.kind == .impostor } }
+
     private func answered(_ response: [UInt8]) -> ATTError? {
-        guard response == SHA1.digest(of: challenge + vehicle.key),
-            !happens({ $0 == .refuseKey })
-        else {
+        let isRight = response == SHA1.digest(of: challenge + vehicle.key)
+        if !isRight { wrongAnswers += 1 }
+        guard isImpostor || isRight && !happens({ $0 == .refuseKey }) else {
             link?.drop()
             return nil
         }
@@ -374,6 +381,7 @@ package final class ComoduleModule: AirDevice {
         guard isAuthenticated else { return .insufficientAuthorization }
         guard bytes.count == 20 else { return .invalidLength }
         guard !happens({ $0 == .refuseKeyChange }) else { return nil }
+        takenKeys += 1
         vehicle.key = bytes
         world.after(.seconds(2)) { [weak self] in self?.keep() }
         return nil

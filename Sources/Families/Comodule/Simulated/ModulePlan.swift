@@ -153,6 +153,8 @@ package struct ModulePlan: Sendable, Equatable {
             case ignoresWrites
             /// It lacks this characteristic.
             case lacks(UInt16)
+            /// It has no key, and accepts every answer.
+            case impostor
         }
     }
 }

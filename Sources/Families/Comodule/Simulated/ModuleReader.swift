@@ -213,6 +213,6 @@ struct ModuleReader {
         ("refuses-boot", .refuseBoot), ("wrong-record", .wrongRecord),
         ("garbage", .garbage), ("refuses-key", .refuseKey),
         ("refuses-key-change", .refuseKeyChange), ("refuses-bond", .refuseBond),
-        ("ignores-writes", .ignoresWrites),
+        ("ignores-writes", .ignoresWrites), ("impostor", .impostor),
     ]
 }

@@ -42,6 +42,11 @@ struct LRSecrets: ModuleSecrets {
         try await Self.set(credentials, by: client, chance: chance)
     }
 
+    func invented(chance: @Sendable () -> UInt64) -> Secret {
+        let key = (0..<4).flatMap { _ in chance().bigBytes }
+        return Secret(Array((Hex.text(key) + ":" + Self.password(chance)).utf8))
+    }
+
     func change(
         from old: Secret?,
         to fixed: Secret?,
