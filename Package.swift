@@ -199,7 +199,7 @@ let package = Package(
                 "Digests", "Domain", "Wire", "SourceTree", "Sessions", "Radio", "Modules",
                 "Protocols",
                 "Families", "Samples", "Simulation", "Images", "Journal", "Manifest", "Reports",
-                "Rollout", "Operations", "Postgres", "PrivatePostgres", "Workbench",
+                "Rollout", "Commands", "Operations", "Postgres", "PrivatePostgres", "Workbench",
             ],
             path: "Tests/Nights",
             swiftSettings: common

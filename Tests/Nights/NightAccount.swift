@@ -43,6 +43,8 @@ struct NightAccount: Sendable {
     /// Vehicles with a debt, a doubt or failures that were cleared.
     var cleared: [Int] = []
     var beganAt = WallTime(milliseconds: 0)
+    /// The keys that files have after the night; nil in a life without key files.
+    var keptKeys: Set<[UInt8]>?
 
     init(_ number: Int, _ plan: NightStory.Night) {
         self.number = number

@@ -114,6 +114,7 @@ extension NightStory.Night {
             case .add: list.append("added")
             case .rename: list.append("renamed")
             case .drives, .stands, .leaves, .returns: break
+            case .enrol: list.append("enrol --rotate")
             }
         }
         if clock < 0 { list.append("clock back") }
@@ -124,6 +125,7 @@ extension NightStory.Night {
         case .again: list.append("run --again")
         case .limit: list.append("run --limit")
         case .exec: list.append("exec")
+        case .rotate: list.append("secrets rotate")
         case .none: break
         }
         return list

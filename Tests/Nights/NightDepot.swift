@@ -1,8 +1,10 @@
 import Digests
 import Domain
 import Families
+import Foundation
 import Manifest
 import Modules
+import Operations
 import Protocols
 import Rollout
 import Samples
@@ -17,6 +19,8 @@ struct NightDepot {
     struct Mistake: Error, CustomStringConvertible { let description: String }
 
     let story: NightStory
+    /// The key files; nil where all vehicles keep the keys of the depot's file.
+    var keys: NightKeys?
 
     // MARK: Names
 
@@ -66,7 +70,7 @@ struct NightDepot {
 
     // MARK: The depot's file
 
-    private static let key = String(repeating: "11", count: 20)
+    static let key = String(repeating: "11", count: 20)
     private static let sealing = String(repeating: "42", count: 32)
     private static let password = "5F7B2C0A-1111-2222-3333-444455556666"
 
@@ -127,7 +131,7 @@ struct NightDepot {
         let fleet = fleet(wish)
         let read = try ManifestReader.read(
             Array(text.utf8),
-            path: "manifest.yaml",
+            path: keys?.manifest ?? "manifest.yaml",
             files: { (path, _) throws(FileError) in
                 path.hasSuffix("fleet.csv") ? Array(fleet.utf8) : Array("x".utf8)
             }
@@ -191,14 +195,14 @@ struct NightDepot {
         }
     }
 
-    private func fleet(_ wish: NightWish) -> String {
+    func fleet(_ wish: NightWish) -> String {
         var text = "id,serial,family,profile,secret,token,go-serial,steps\n"
         for number in wish.listed {
             let kind = story.vehicles[number].kind
             let steps = wish.steps[number].map { words($0, kind) }.joined(separator: ", ")
             let secret =
                 switch kind {
-                case .bike, .van, .lock, .car: "file:key"
+                case .bike, .van, .lock, .car: wish.secrets[number]
                 case .light, .tag, .oldTag, .sensor: ""
                 }
             let token = kind == .van ? "file:token,\(device(number))" : ","
@@ -269,20 +273,31 @@ struct NightDepot {
         return try CarShareCredentials(text: Secret(Array(text.utf8)))
     }
 
-    func access(_ vehicle: Int) throws -> VehicleAccess {
+    /// The credentials for a vehicle of a plan.
+    func access(_ vehicle: Int, in plan: FrozenPlan) throws -> VehicleAccess {
         let kind = story.vehicles[vehicle].kind
-        let secret: String? =
+        var secret: String? =
             switch kind {
             case .bike, .van: Self.key
             case .lock: "\(Self.sealing):\(Self.password)"
             case .car, .light, .tag, .oldTag, .sensor: nil
             }
+        var keeper: FileSecret?
+        let planned = plan.vehicles.first { $0.id.text == Self.name(vehicle) }
+        if keys != nil, kind.isComodule, let planned, case .file(let file)? = planned.secret {
+            secret = try String(contentsOfFile: file.path, encoding: .utf8)
+            let shared = SharedSecrets(plan.holders, credentials: nil)
+            keeper = try NightKeys.reach().file(file.path).map {
+                FileSecret($0, sharedWith: shared.others(than: planned.id, at: file.path))
+            }
+        }
         return VehicleAccess(
             module: try FamilyRegistry.opener(
                 of: Self.family(kind),
                 secret.map { Secret(Array($0.utf8)) }
             ),
-            carShare: kind.hasCommands ? TokenSupply(try token(vehicle)) : nil
+            carShare: kind.hasCommands ? TokenSupply(try token(vehicle)) : nil,
+            secrets: keeper
         )
     }
 }
@@ -294,14 +309,34 @@ struct NightWish: Equatable {
     var listed: [Int]
     /// The steps of every vehicle, listed or not.
     var steps: [[NightStory.Step]]
+    /// The reference to the secret of each vehicle that has one.
+    var secrets: [String]
     /// The number of the release, from 0; each release has newer images.
     var release = 0
     /// The releases whose images are denied.
     var denied: Set<Int> = []
 
+    /// What `secrets rotate` does: nothing but new keys, for these vehicles.
+    func rotating(_ plan: FrozenPlan) -> NightWish {
+        var wish = self
+        wish.name = plan.name
+        wish.listed = plan.vehicles.compactMap { Int($0.id.text.dropFirst()) }.map { $0 - 1 }
+        wish.steps = steps.map { _ in [] }
+        return wish
+    }
+
     init(_ story: NightStory) {
         listed = story.vehicles.indices.filter { story.vehicles[$0].isListed }
         if listed.isEmpty { listed = [0] }
         steps = story.vehicles.map(\.steps)
+        secrets = story.vehicles.enumerated().map { number, vehicle in
+            switch story.policy.keys {
+            case nil: "file:key"
+            // Only modules of this family get other keys.
+            case _? where !vehicle.kind.isComodule: "credential:key"
+            case .own?: "file:keys/\(NightDepot.name(number)).key"
+            case .shared?: "file:keys/shared.key"
+            }
+        }
     }
 }

@@ -71,6 +71,7 @@ struct NightJudge {
             seenTo.insert(NightDepot.name(vehicle))
         }
         judgeTime(account)
+        judgeKeys(account)
         if account.isRefusedByClock || account.start == .none {
             allowAgain(account)
             judgeStillness(account)
@@ -108,6 +109,16 @@ struct NightJudge {
         }
         last = account
         return broken
+    }
+
+    // MARK: C7: keys
+
+    private mutating func judgeKeys(_ account: NightAccount) {
+        guard let kept = account.keptKeys else { return }
+        for (number, vehicle) in account.after.vehicles.enumerated() {
+            guard let key = vehicle.key, !kept.contains(key) else { continue }
+            no("C7", "no file has the key that opens the module of \(NightDepot.name(number))")
+        }
     }
 
     // MARK: E: beginnings

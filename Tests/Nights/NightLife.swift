@@ -3,6 +3,7 @@ import Families
 import Journal
 import Manifest
 import Modules
+import Operations
 import Radio
 import Reports
 import Rollout
@@ -26,7 +27,7 @@ package struct NightResult: Sendable {
 extension NightStory {
     /// Plays the story; throws only when the story itself is invalid.
     package func live() throws -> NightResult {
-        let depot = NightDepot(story: self)
+        let depot = NightDepot(story: self, keys: try NightKeys(self, NightDepot.key))
         let simulated = try SimulatedDepot(try depot.file(), seed: seed)
         let life = NightLife(depot, simulated)
         do {
@@ -86,7 +87,10 @@ private struct NightLife: Sendable {
             await simulation.time.sleep(for: .seconds(night.pause), "the next night")
             clock.set(by: night.clock)
             if isCure { await depot.waitForWindow(clock, simulation.time) }
-            for edit in night.edits { await depot.change(&wish, edit, simulation.air) }
+            for edit in night.edits {
+                try await enrol(edit, wish, seed: story.seed ^ UInt64(index))
+                await depot.change(&wish, edit, simulation.air)
+            }
             if !isCure {
                 result.coverage.note(
                     try await scene(of: journal, names),
@@ -99,10 +103,19 @@ private struct NightLife: Sendable {
                 try await say(word, journal, isInside: false, account: &account)
             }
             names.insert(wish.name)
+            if case .rotate(splits: true) = night.start, let keys = depot.keys {
+                try keys.split(try depot.plan(wish), depot.fleet(wish), &wish)
+            }
             let plan = try depot.plan(wish)
             archive[plan.digest] = (plan, wish)
             account.written = plan.digest
             (account.release, account.denied) = (wish.release, wish.denied)
+            if case .rotate = night.start {
+                let rotating = plan.rotating
+                names.insert(rotating.name)
+                archive[rotating.digest] = (rotating, wish.rotating(rotating))
+                account.written = rotating.digest
+            }
             account.before = try await scene(of: journal, names, beside: rival)
             account.beganAt = clock.wallTime
             // At the end the other program finishes its own work, too.
@@ -129,6 +142,7 @@ private struct NightLife: Sendable {
                 try await journal.losePower()
             }
             account.after = try await scene(of: journal, names, beside: rival)
+            account.keptKeys = try depot.keys?.kept()
             let broken = judge.verdicts(on: account, isCure: isCure)
             result.broken += broken
             result.coverage.note(account, story)
@@ -145,6 +159,28 @@ private struct NightLife: Sendable {
     }
 
     // MARK: Requests of people
+
+    /// A person gives a listed vehicle another key.
+    private func enrol(
+        _ edit: NightStory.Edit,
+        _ wish: NightWish,
+        seed: UInt64
+    ) async throws {
+        guard case .enrol(let number, let writes) = edit, let keys = depot.keys,
+            story.vehicles[number].kind.isComodule
+        else { return }
+        let plan = try depot.plan(wish)
+        guard let vehicle = plan.vehicles.first(where: { $0.id.text == NightDepot.name(number) })
+        else { return }
+        await keys.enrol(
+            vehicle,
+            of: plan,
+            dyingAfter: writes,
+            over: simulated.radio("hci0"),
+            simulation.time,
+            seed: seed
+        )
+    }
 
     private func say(
         _ word: NightStory.Word,
@@ -292,7 +328,7 @@ private struct NightLife: Sendable {
                 if try start.goesOn(with: record, begun: begun, at: clock.wallTime),
                     let kept = record.flatMap({ archive[$0.plan] })
                 {
-                    plan = kept.plan
+                    plan = kept.plan.keeping(secretsOf: plan)
                     isKept = true
                 }
             }
@@ -320,7 +356,9 @@ private struct NightLife: Sendable {
             account.wish = archive[written.digest]?.wish
             account.wish?.steps[vehicle] = steps
         }
-        if !chosen.isOrder, let wish = account.wish { account.always = depot.always(wish) }
+        if !chosen.isOrder, let wish = account.wish {
+            account.always = plan.always.isEmpty ? [] : depot.always(wish)
+        }
         let kept = archive.mapValues(\.plan)
         let denied = Set(written.trust.denied)
         guard plan.images.allSatisfy({ !denied.contains($0.digest) }) else {
@@ -401,6 +439,16 @@ private struct NightLife: Sendable {
         switch start {
         case .run, .again: return Chosen(plan: plan)
         case .none: return nil
+        case .rotate:
+            let rotating = plan.rotating
+            let shared = SharedSecrets(rotating.holders, credentials: nil)
+            // The command is refused where a key is not the vehicle's own.
+            let mayRotate = rotating.vehicles.allSatisfy { vehicle in
+                guard case .file(let file)? = vehicle.secret else { return true }
+                return shared.others(than: vehicle.id, at: file.path).isEmpty
+            }
+            guard depot.keys != nil, mayRotate, !rotating.vehicles.isEmpty else { return nil }
+            return Chosen(plan: rotating)
         case .limit(let numbers):
             let names = Set(numbers.map(NightDepot.name))
             let ids = Set(plan.vehicles.map(\.id).filter { names.contains($0.text) })

@@ -37,7 +37,9 @@ struct NightRun: Sendable {
         }
         self.rules = rules
         var access: [VehicleID: VehicleAccess] = [:]
-        for id in ids { access[id] = try depot.access((Int(id.text.dropFirst()) ?? 1) - 1) }
+        for id in ids {
+            access[id] = try depot.access((Int(id.text.dropFirst()) ?? 1) - 1, in: plan)
+        }
         var images: [String: [FirmwarePart]] = [:]
         for image in plan.images {
             for known in NightImage.all where known.name == image.name {

@@ -20,6 +20,8 @@ struct NightScene: Sendable {
         /// The commands and requests that changed something, in order.
         var deeds: [String] = []
         var isLocked: Bool?
+        /// The key that opens it; nil where no person changes keys.
+        var key: [UInt8]?
 
         func count(of deed: String) -> Int { deeds.count { $0 == deed } }
     }
@@ -57,6 +59,7 @@ struct NightScene: Sendable {
                 found[number].isInBootloader = module.isInBootloader
                 found[number].received = module.receivedBytes
                 found[number].marks += [module.exchanges]
+                found[number].key = module.settings.key
             case let module as SMPModule:
                 found[number].version = module.running.first?.version
                 found[number].isConfirmed = module.isConfirmed

@@ -153,6 +153,7 @@ extension NightStory.Policy {
         add { $0.aborts = false }
         add { $0.asks = false }
         add { $0.judge = nil }
+        add { $0.keys = nil }
         add { $0.window?.close = "finish" }
         return list
     }
@@ -162,10 +163,10 @@ extension NightStory.Edit {
     func isAbout(_ vehicle: Int) -> Bool {
         switch self {
         case .steps(vehicle, _), .remove(vehicle), .add(vehicle), .drives(vehicle),
-            .stands(vehicle), .leaves(vehicle), .returns(vehicle):
+            .stands(vehicle), .leaves(vehicle), .returns(vehicle), .enrol(vehicle, _):
             true
         case .newImages, .recall, .steps, .remove, .add, .rename, .drives, .stands, .leaves,
-            .returns:
+            .returns, .enrol:
             false
         }
     }

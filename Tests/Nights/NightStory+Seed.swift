@@ -5,6 +5,9 @@ extension NightStory {
     package init(seed: UInt64) {
         var teller = NightTeller(seed: seed)
         self = teller.story(seed)
+        // Random numbers of their own, so that all else in a life stays as it was without keys.
+        var locksmith = NightTeller(seed: seed ^ 0x4B45_5953)
+        locksmith.addKeys(to: &self)
     }
 }
 
@@ -79,6 +82,34 @@ struct NightTeller {
                 let isOld = start == .run && story.nights.last?.start == .limit([vehicle])
                 night.edits = [.steps(vehicle: vehicle, isOld ? old : new)]
                 story.nights.append(night)
+            }
+        }
+    }
+
+    /// People who rotate and enrol, in some of the lives in which there are keys.
+    mutating func addKeys(to story: inout NightStory) {
+        guard story.vehicles.contains(where: \.kind.isComodule), pick(3) == 0 else { return }
+        story.policy.keys = pick(2) == 0 ? .shared : .own
+        if story.policy.keys == .shared {
+            // Nobody knows that a vehicle in no list needs the key that others share.
+            for index in story.vehicles.indices { story.vehicles[index].isListed = true }
+            for index in story.nights.indices {
+                story.nights[index].edits.removeAll { edit in
+                    if case .remove = edit { return true }
+                    return false
+                }
+            }
+        }
+        for index in story.nights.indices {
+            switch pick(5) {
+            case 0, 1:
+                story.nights[index].start = .rotate(splits: pick(2) == 0)
+                story.nights[index].rival = nil
+            case 2:
+                story.nights[index].edits.append(
+                    .enrol(pick(story.vehicles.count), writes: pick(5))
+                )
+            default: break
             }
         }
     }

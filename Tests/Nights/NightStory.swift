@@ -137,9 +137,14 @@ package struct NightStory: Codable, Sendable, Equatable {
         /// The release that the operator's program finds unwell, if any; nil when updates have no
         /// judge.
         package var judge: Int?
+        /// Who has which key file; nil when nobody changes keys.
+        package var keys: Keys?
 
         package init() {}
     }
+
+    /// The key files of vehicles of family `comodule`: one for each, or one for all.
+    package enum Keys: String, Codable, Sendable { case own, shared }
 
     /// The time in which vehicles may be begun, in UTC.
     package struct Window: Codable, Sendable, Equatable {
@@ -197,6 +202,8 @@ package struct NightStory: Codable, Sendable, Equatable {
         case stands(Int)
         case leaves(Int)
         case returns(Int)
+        /// A person gives a vehicle another key, and the process dies after this many writes.
+        case enrol(Int, writes: Int)
     }
 
     /// A request of a person.
@@ -213,6 +220,8 @@ package struct NightStory: Codable, Sendable, Equatable {
         case again
         case limit([Int])
         case exec(vehicle: Int, [Step])
+        /// `secrets rotate`; with a split first, when that is asked for.
+        case rotate(splits: Bool)
         /// No run is started.
         case none
     }
