@@ -232,8 +232,9 @@ struct NightJudge {
     private func isKnownToGoOn(_ account: NightAccount) -> Bool {
         account.vehicles.allSatisfy { number in
             let name = NightDepot.name(number)
-            let now = account.after.record(account.rollout, name)
-            return now != nil && now?.number == account.before.record(account.rollout, name)?.number
+            let now = account.after.record(account.rollout, name, by: account.carriedOut)
+            let then = account.before.record(account.rollout, name, by: account.carriedOut)
+            return now != nil && now?.number == then?.number
         }
     }
 
@@ -273,7 +274,8 @@ struct NightJudge {
         let (told, standings) = (account.told, account.standings)
         // N3: reported verdicts are in the journal.
         for (name, outcome) in told {
-            guard let record = account.after.record(account.rollout, name) else { continue }
+            guard let record = account.after.record(account.rollout, name, by: account.carriedOut)
+            else { continue }
             let stands = record.end?.outcome
             let isTakenAway = account.said.contains { said in
                 switch said.word {
@@ -343,7 +345,7 @@ struct NightJudge {
         }
         // E3, C3: no deed is missing.
         if isFine, !seenTo.contains(name),
-            let record = account.after.record(account.rollout, name),
+            let record = account.after.record(account.rollout, name, by: account.carriedOut),
             let base = baselines[record.number]
         {
             let wanted = (steps + account.always).compactMap(\.deed)
@@ -558,7 +560,7 @@ struct NightJudge {
         }
         let told = account.told.filter { $0.value.tally == .failed }.keys
         let failed = Set(told).union(written.map(\.vehicle.text)).filter { name in
-            let record = account.after.record(account.rollout, name)
+            let record = account.after.record(account.rollout, name, by: account.carriedOut)
             return record.map { $0.acted && leftAlone[$0.number] != true } ?? true
         }
         let isWhole = account.vehicles.count == account.wish?.listed.count

@@ -47,12 +47,19 @@ extension NightStory {
     }
 }
 
+/// The digests of plans, as they come.
+private final class Plans: Sendable {
+    let digests = Mutex<Set<SHA256Digest>>([])
+}
+
 /// Nights that follow one another with the same modules and the same journal.
 private struct NightLife: Sendable {
     private let depot: NightDepot
     private let simulated: SimulatedDepot
     private let clock: NightClock
     let watch = NightWatch()
+    /// The plans of all nights.
+    private let plans = Plans()
 
     private var story: NightStory { depot.story }
     private var simulation: Simulation { simulated.simulation }
@@ -108,6 +115,7 @@ private struct NightLife: Sendable {
             }
             let plan = try depot.plan(wish)
             archive[plan.digest] = (plan, wish)
+            plans.digests.withLock { _ = $0.insert(plan.digest) }
             account.written = plan.digest
             (account.release, account.denied) = (wish.release, wish.denied)
             if case .rotate = night.start {
@@ -598,7 +606,15 @@ private struct NightLife: Sendable {
         var scene = NightScene()
         scene.vehicles = await simulation.air.arrange { NightScene.modules(depot, in: $0) }
         for name in names.sorted() {
-            scene.records += try await journal.executions(rollout: name)
+            var records = try await journal.executions(rollout: name)
+            // A part by another plan stands beside the execution of the rollout's own plan.
+            for plan in plans.digests.withLock({ $0 }) {
+                for record in try await journal.executions(rollout: name, plan: plan)
+                where !records.contains(where: { $0.number == record.number }) {
+                    records.append(record)
+                }
+            }
+            scene.records += records.sorted { $0.number < $1.number }
             scene.holds[name] = try await journal.hold(on: name)?.kind
         }
         scene.debts = Set(try await journal.debts().map(\.vehicle.text))

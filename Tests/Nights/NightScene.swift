@@ -43,8 +43,14 @@ struct NightScene: Sendable {
 
     func isInhibited(_ name: String) -> Bool { isDepotInhibited || inhibited.contains(name) }
 
-    func record(_ rollout: String, _ name: String) -> ExecutionRecord? {
-        records.last { $0.rollout == rollout && $0.vehicle.text == name }
+    /// The vehicle's last execution by a plan, or by any when there is none.
+    func record(
+        _ rollout: String,
+        _ name: String,
+        by plan: SHA256Digest? = nil
+    ) -> ExecutionRecord? {
+        let all = records.filter { $0.rollout == rollout && $0.vehicle.text == name }
+        return plan.flatMap { plan in all.last { $0.plan == plan } } ?? all.last
     }
 
     /// The state of the modules alone.

@@ -72,6 +72,20 @@ struct NightTeller {
             ])
             story.nights[0].incidents.append(.init(.say(.pause), at: place))
         }
+        let updated = story.vehicles.indices.filter { story.vehicles[$0].steps.contains(.update) }
+        if pick(8) == 0, !updated.isEmpty {
+            // An order finds an update that was begun, on trial or in its transfer.
+            let vehicle = updated[pick(updated.count)]
+            let state = one(of: ["transferring", "settling", "settling", "confirming"])
+            if pick(2) == 0 { story.policy.judge = 0 }
+            story.nights[0].start = .run
+            story.nights[0].incidents = [.init(.kill, at: .state(state, 1))]
+            var night = NightStory.Night()
+            night.pause = one(of: [10, 600])
+            night.start = .exec(vehicle: vehicle, [.wait(seconds: 1)])
+            if pick(2) == 0 { night.edits = [.recall] }
+            story.nights.insert(night, at: 1)
+        }
         if pick(10) == 0, story.vehicles.count > 1 {
             // A part by a plan, another plan, and the plan of the part.
             let vehicle = pick(story.vehicles.count)
