@@ -116,4 +116,63 @@ extension Command {
         examples: [Example("yardmaster clear bus-17", "After its module was repaired.")],
         exitCodes: refusals
     )
+
+    static let vehicleRenamed = Command(
+        .vehicleRenamed,
+        summary: "Record that vehicles have other ids",
+        description: [
+            "When the id of a vehicle has changed in the list, and the vehicle is inhibited, in doubt or "
+                + "owes a step, a run ends with 65 and asks what has happened. This command records "
+                + "that it is the same vehicle under another id: everything that is known of it goes on "
+                + "under the new one, also in a rollout that was begun with the old one. Several "
+                + "changes in one command happen at once, so that two ids can be exchanged."
+        ],
+        arguments: [
+            Argument("OLD", .text, help: "The id that the vehicle had."),
+            Argument("NEW", .text, help: "The id that it has now."),
+            Argument("MORE", .text, .any, help: "Further pairs of an old and a new id."),
+        ],
+        flags: [.state, .fleetAddress, .reason, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster vehicle renamed car-1 car-1b", "The same car, with another plate."),
+            Example("yardmaster vehicle renamed car-1 car-2 car-2 car-1", "Two were mixed up."),
+        ],
+        exitCodes: refusals
+    )
+
+    static let vehicleMoved = Command(
+        .vehicleMoved,
+        summary: "Record that a module is in another vehicle",
+        description: [
+            "The counterpart of 'vehicle renamed': the vehicles are the same, and only the module was "
+                + "moved. An update that was begun on it is owed in the new vehicle; inhibitions, "
+                + "doubts and owed steps stay with the old one."
+        ],
+        arguments: [
+            Argument("SERIAL", .text, help: "The serial of the module."),
+            Argument("VEHICLE", .text, help: "The id of the vehicle that it is in now."),
+        ],
+        flags: [.state, .fleetAddress, .reason, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster vehicle moved 00a0f31c car-2", "It was in car-1 before.")
+        ],
+        exitCodes: refusals
+    )
+
+    static let acceptRestore = Command(
+        .acceptRestore,
+        summary: "Confirm the use of a restored journal",
+        description: [
+            "A journal from a backup does not know what was done since, so runs on it are refused with "
+                + "78. The error names the commands that vehicles may have carried out since then. "
+                + "After this command these are in doubt, each on its vehicle, until they are answered "
+                + "with 'clear' or 'retry', and runs go on. What people have set since the backup is "
+                + "lost and must be set again."
+        ],
+        flags: [.state, .fleetAddress, .reason, .json, .quiet, .noColor],
+        examples: [
+            Example("yardmaster accept-restore", "After the vehicles have been looked at.")
+        ],
+        exitCodes: refusals
+    )
 }

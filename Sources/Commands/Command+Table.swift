@@ -3,7 +3,8 @@ extension Command {
     package static let all: [Command] = [
         .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry, .inhibit,
         .uninhibit,
-        .clear, .history, .historyShow, .historyCompare, .scan, .inventory, .enrol, .watch, .exec,
+        .clear, .vehicleRenamed, .vehicleMoved, .acceptRestore, .history, .historyShow,
+        .historyCompare, .scan, .inventory, .enrol, .watch, .exec,
         .tokenShow,
         .secretsCheck, .secretsRotate,
         .imageInspect,

@@ -1,7 +1,11 @@
 /// The names of all commands; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case validate, plan, run, status, show, morning, pause, resume, abort, retry, inhibit, uninhibit
-    case clear, history
+    case clear
+    case vehicleRenamed = "vehicle renamed"
+    case vehicleMoved = "vehicle moved"
+    case acceptRestore = "accept-restore"
+    case history
     case historyShow = "history show"
     case historyCompare = "history compare"
     case scan, inventory, enrol, watch, exec

@@ -9,6 +9,7 @@ extension Journal {
     /// is owed, in doubt or set by people stays, with everything that it refers to.
     package func compact(keepingRuns runs: Int) throws(JournalError) {
         let database = try opened()
+        try witness?.forget(before: try Self.firstKept(runs, in: database))
         try database.transaction(.relaxed) { () throws(JournalError) in
             let first = try Self.firstKept(runs, in: database)
             try database.statement("DELETE FROM events WHERE run < ?").run([Value(first)])

@@ -68,8 +68,11 @@ extension Journal {
     }
 
     /// Inhibits a vehicle or the depot from now on; replaces an earlier inhibit.
+    ///
+    /// `listed` is the vehicle in a list, with its module.
     package func inhibit(
         _ inhibit: Inhibit,
+        listed: ListedVehicle? = nil,
         saying: Saying? = nil
     ) throws(JournalError) {
         let database = try opened()
@@ -77,6 +80,7 @@ extension Journal {
             try database.statement(
                 "INSERT OR REPLACE INTO inhibits (\(Inhibit.columns)) VALUES (?, ?, ?, ?, ?)"
             ).run(inhibit.values)
+            try Self.know(listed, in: database)
             try Self.note(saying, in: database)
         }
     }

@@ -22,10 +22,10 @@ extension Journal {
         try database.statement(
             """
             UPDATE intents SET outcome = ?, settled = ?
-            WHERE vehicle = ? AND image = ? AND settled IS NULL
+            WHERE execution = ? AND image = ? AND settled IS NULL
             """
         ).run([
-            .text(payment.outcome), Value(payment.time), .text(debt.vehicle.text),
+            .text(payment.outcome), Value(payment.time), Value(debt.execution),
             .text(debt.image.description),
         ])
     }

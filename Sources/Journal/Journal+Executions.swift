@@ -144,9 +144,11 @@ extension Journal {
     ) throws(JournalError) -> IntentID {
         let database = try opened()
         let act = IntendedAct(intent, opening: debt, owing: steps, isFleets: isFleets)
-        return try database.transaction(.durable) { () throws(JournalError) in
+        let id = try database.transaction(.durable) { () throws(JournalError) in
             try Self.intend(act, in: database)
         }
+        try writeOutside(id, intent)
+        return id
     }
 
     static func intend(

@@ -52,7 +52,8 @@ extension Journal {
         isFleets: Bool = false
     ) throws(JournalError) -> IntentAnswer {
         let database = try opened()
-        return try database.transaction(.durable) { () throws(JournalError) in
+        let answer = try database.transaction(.durable) {
+            () throws(JournalError) -> IntentAnswer in
             let view = JournalView(database: database)
             if let inhibit = try view.inhibition(of: intent.vehicle, at: intent.begun) {
                 return .inhibited(inhibit)
@@ -60,6 +61,8 @@ extension Journal {
             let act = IntendedAct(intent, opening: debt, owing: steps, isFleets: isFleets)
             return .intended(try Self.intend(act, in: database))
         }
+        if case .intended(let id) = answer { try writeOutside(id, intent) }
+        return answer
     }
 
     /// Removes the verdicts of failed, unreachable and deferred vehicles: those named, and those
@@ -206,10 +209,10 @@ extension Journal {
                     try database.statement(
                         """
                         UPDATE intents SET outcome = 'cleared', settled = ?, author = ?
-                        WHERE vehicle = ? AND image = ? AND settled IS NULL
+                        WHERE execution = ? AND image = ? AND settled IS NULL
                         """
                     ).run([
-                        Value(time), .text(author), .text(vehicle.text),
+                        Value(time), .text(author), Value(debt.execution),
                         .text(debt.image.description),
                     ])
                     cleared.debts.append(debt)
@@ -241,7 +244,7 @@ extension Journal {
 extension JournalView {
     /// A run that was killed works on none, but its rights stay: only while a process has the
     /// journal to itself does this mean anything.
-    func vehiclesAtWork() throws(JournalError) -> Set<VehicleID> {
+    package func vehiclesAtWork() throws(JournalError) -> Set<VehicleID> {
         Set(
             try rows(
                 """

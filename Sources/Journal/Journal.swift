@@ -13,6 +13,8 @@ import Glibc
 package actor Journal {
     private let executor: any SerialExecutor
     private var database: JournalDatabase?
+    /// Nil for a journal in memory.
+    var witness: JournalWitness?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor {
         executor.asUnownedSerialExecutor()
@@ -54,6 +56,7 @@ package actor Journal {
     package func close() {
         try? database?.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         database = nil
+        witness = nil
     }
 
     /// Makes every write fail after `transactions` more transactions, as when the power is cut
@@ -101,12 +104,14 @@ package actor Journal {
         } else {
             try Self.make(place, in: directory)
         }
-        for suffix in ["", "-wal", "-shm"] {
-            let file = place.beside(place.name + suffix)
+        let names = ["", "-wal", "-shm"].map { place.name + $0 } + [JournalWitness.fileName]
+        for name in names {
+            let file = place.beside(name)
             guard let strayed = file.strayed, !file.isWritable else { continue }
             throw JournalError(.cannotCreate, "open", words: strayed)
         }
         try open(path: path)
+        witness = try JournalWitness(path: directory + "/" + JournalWitness.fileName)
         // SQLite syncs the folder for its log only.
         try? place.folder.sync()
     }
@@ -159,16 +164,19 @@ package actor Journal {
 
 extension Journal {
     /// Records that a run begins, and closes those that a crash left open; returns its number.
+    ///
+    /// `list` has the vehicles of its plan with their modules.
     package func beginRun(
         rollout: String,
         plan: SHA256Digest,
+        listing list: [ListedVehicle] = [],
         at time: WallTime,
         seed: UInt64? = nil,
         isOrder: Bool = false,
         fleet start: FleetStart? = nil
     ) throws(JournalError) -> Int {
         let database = try opened()
-        return try database.transaction(.durable) { () throws(JournalError) in
+        let number = try database.transaction(.durable) { () throws(JournalError) in
             try Self.closeOpenRuns(in: database)
             try Self.giveVerdictsBack(in: database)
             try database.statement(
@@ -181,8 +189,12 @@ extension Journal {
                 Value(isOrder ? 1 : 0), Value(start?.instance), Value(start?.gateway),
                 Value(start?.beginning),
             ])
-            return Int(database.lastInsertedRow)
+            let number = Int(database.lastInsertedRow)
+            try Self.follow(list, by: number, isOrder: isOrder, in: database)
+            return number
         }
+        try writeOutside(run: number)
+        return number
     }
 
     /// Ends a run and adds notifications about it in the same transaction.

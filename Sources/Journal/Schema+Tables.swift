@@ -127,6 +127,13 @@ extension Schema {
         CREATE INDEX intents_by_execution ON intents (execution, id);
         CREATE INDEX intents_by_vehicle ON intents (vehicle, id);
 
+        -- Which vehicle each module is in, by the list of this run; null when it was taken out.
+        CREATE TABLE modules (
+            serial TEXT PRIMARY KEY,
+            vehicle TEXT,
+            run INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
         CREATE TABLE debts (
             serial TEXT PRIMARY KEY,
             vehicle TEXT NOT NULL,

@@ -313,8 +313,11 @@ final class RolloutProgress: Sendable {
         try await depot.journal.save(rollout)
     }
 
-    /// The current standing of each vehicle, from the journal.
-    func standings(of jobs: [VehicleJob]) async throws(JournalError) -> [Standing] {
+    /// The current standing of each vehicle, from the journal; then of those that are not in the
+    /// list and owe something, or are in doubt.
+    func standings(
+        of jobs: [VehicleJob]
+    ) async throws(JournalError) -> [(vehicle: VehicleID, standing: Standing)] {
         var records: [Int: ExecutionRecord] = [:]
         let known = try await depot.journal.executions(
             rollout: depot.rollout,
@@ -326,17 +329,22 @@ final class RolloutProgress: Sendable {
             doubts: try await depot.journal.doubts(of: nil),
             owed: try await depot.journal.owed(by: nil)
         )
-        var standings: [Standing] = []
+        var standings: [(vehicle: VehicleID, standing: Standing)] = []
         for (job, kept) in zip(jobs, executions) {
             var record = records[kept.number] ?? kept
             if kept.number > 0, records[kept.number] == nil {
                 record = try await depot.journal.execution(kept.number) ?? kept
             }
-            standings.append(
-                accounts.standing(of: record, asking: depot.run, onlyReads: job.onlyReads) {
-                    job.check(of: $0.intent)
-                }
-            )
+            let standing = accounts.standing(
+                of: record,
+                asking: depot.run,
+                onlyReads: job.onlyReads
+            ) { job.check(of: $0.intent) }
+            standings.append((job.vehicle, standing))
+        }
+        let now = depot.time.wallTime
+        for account in try await depot.journal.accountsLeft(by: depot.run) {
+            standings.append((account.vehicle, account.standing(asking: depot.run, at: now)))
         }
         return standings
     }

@@ -106,9 +106,9 @@ struct RunSession {
         result.ending = ending
         try await depot.journal.giveVerdictsBack()
         let standings = try await progress.standings(of: run.jobs)
-        result.vehicles = VehicleCounts(standings.map { $0.verdict?.outcome })
-        for (job, standing) in zip(run.jobs, standings) where standing.isNews {
-            depot.events.emit(.vehicleStands(job.vehicle, standing))
+        result.vehicles = VehicleCounts(standings.map { $0.standing.verdict?.outcome })
+        for (vehicle, standing) in standings where standing.isNews {
+            depot.events.emit(.vehicleStands(vehicle, standing))
         }
         result.adapters = shell.with { state in
             state.scheduler.dispatch.adapters.map { adapter in

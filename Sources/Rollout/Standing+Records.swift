@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 package import Journal
 package import Reports
 
@@ -85,6 +85,41 @@ extension ExecutionState {
     }
 }
 
+extension OpenAccount {
+    /// The execution of a vehicle that is not in the list of this run, with the verdict that it has
+    /// because of what it owes.
+    package func record(asking run: Int, at time: WallTime) -> ExecutionRecord {
+        let closing = Closing(.skipped, nil, "it is not in the list of this run")
+            .owing(debt).owing(owed)
+        var record = ExecutionRecord(
+            number: execution,
+            rollout: rollout,
+            vehicle: vehicle,
+            serial: serial,
+            run: run,
+            started: begun
+        )
+        record.end = ExecutionRecord.End(
+            closing.outcome,
+            failure: closing.failure,
+            message: closing.message,
+            at: time
+        )
+        return record
+    }
+
+    /// The standing in the report of the run that asks.
+    package func standing(asking run: Int, at time: WallTime) -> Standing {
+        Standing(
+            record(asking: run, at: time),
+            asking: run,
+            debt: debt,
+            doubt: doubt,
+            owed: owed
+        )
+    }
+}
+
 /// The open debts, doubts and owed steps of a depot, by vehicle.
 package struct OpenAccounts: Sendable {
     private var debts: [Serial: Debt] = [:]
@@ -113,7 +148,10 @@ package struct OpenAccounts: Sendable {
         return Standing(
             record,
             asking: run,
-            debt: debts[record.serial],
+            debt: debts[record.serial].flatMap { debt in
+                // The module may be in another vehicle by now.
+                debt.vehicle == record.vehicle || debt.gateway != nil ? debt : nil
+            },
             doubt: doubt,
             owed: owed[record.vehicle] ?? [],
             check: doubt.flatMap(check)

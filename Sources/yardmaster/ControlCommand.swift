@@ -90,7 +90,7 @@ struct ControlCommand {
     }
 
     /// The author of a request: the name of the account.
-    private static var author: String {
+    static var author: String {
         getpwuid(getuid()).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
             ?? "user \(getuid())"
     }

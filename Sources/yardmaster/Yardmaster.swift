@@ -45,7 +45,8 @@ enum Yardmaster {
             return true
         case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
             .inhibit, .uninhibit,
-            .clear, .history, .historyShow, .historyCompare, .scan, .inventory, .enrol, .watch,
+            .clear, .vehicleRenamed, .vehicleMoved, .acceptRestore, .history, .historyShow,
+            .historyCompare, .scan, .inventory, .enrol, .watch,
             .exec, .tokenShow, .secretsCheck, .secretsRotate,
             .imageInspect,
             .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
@@ -152,6 +153,9 @@ enum Yardmaster {
         case .inhibit: try await ControlCommand(.inhibit, invocation, context).run()
         case .uninhibit: try await ControlCommand(.uninhibit, invocation, context).run()
         case .clear: try await ControlCommand(.clear, invocation, context).run()
+        case .vehicleRenamed: try await ListCommand(invocation, context).renamed()
+        case .vehicleMoved: try await ListCommand(invocation, context).moved()
+        case .acceptRestore: try await ListCommand(invocation, context).acceptRestore()
         case .trust: try await TrustCommand(invocation, context).run()
         case .bundleCreate: try await BundleCreateCommand(invocation, context).run()
         case .bundleVerify: try await BundleVerifyCommand(invocation, context).run()

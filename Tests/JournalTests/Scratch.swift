@@ -7,7 +7,10 @@ import Workbench
 extension Scratch {
     var journal: String { path + "/journal.sqlite" }
 
-    var files: [String] { Workbench.files(below: path) }
+    /// The files of the journal, without the witness beside it.
+    var files: [String] {
+        Workbench.files(below: path).filter { !$0.hasSuffix("witness.sqlite") }
+    }
 }
 
 /// Calls `body` with a journal on its own thread, and closes both.

@@ -14,6 +14,7 @@ extension FrozenPlan {
         var plan = FrozenPlan(
             name: name,
             vehicles: vehicles.filter { chosen.contains($0.id) }.map { $0.with(steps: steps) },
+            list: list,
             images: images.filter { needed.contains($0.name) },
             always: [],
             rollout: RolloutPolicy(
@@ -50,6 +51,7 @@ extension FrozenPlan {
         var plan = FrozenPlan(
             name: name + Self.rotation,
             vehicles: vehicles.filter(\.keepsSecretInFile).map { $0.with(steps: [step]) },
+            list: list,
             images: [],
             always: [],
             rollout: policy,

@@ -9,6 +9,8 @@ package struct FrozenPlan: Sendable, Equatable {
     package let name: String
     /// In the order of the fleet list, which the waves divide.
     package private(set) var vehicles: [PlannedVehicle]
+    /// All vehicles of the list: of an order, more than those that it is for.
+    package private(set) var list: [PlannedVehicle]
     /// The images that steps need, sorted by name.
     package private(set) var images: [PlannedImage]
     /// The steps at the end on each vehicle, whatever happened.
@@ -42,6 +44,7 @@ package struct FrozenPlan: Sendable, Equatable {
     init(
         name: String,
         vehicles: [PlannedVehicle],
+        list: [PlannedVehicle]? = nil,
         images: [PlannedImage],
         always: [Step],
         rollout: RolloutPolicy,
@@ -55,6 +58,7 @@ package struct FrozenPlan: Sendable, Equatable {
     ) {
         self.name = name
         self.vehicles = vehicles
+        self.list = list ?? vehicles
         self.images = images
         self.always = always
         self.rollout = rollout
@@ -112,6 +116,18 @@ package struct FrozenPlan: Sendable, Equatable {
         var plan = self
         for index in images.indices {
             plan.images[index].predecessor = predecessors[images[index].name]
+        }
+        return plan
+    }
+
+    /// The same plan with other ids of some vehicles, by their serials; it keeps its digest.
+    package func calling(_ names: [Serial: VehicleID]) -> FrozenPlan {
+        var plan = self
+        for (index, vehicle) in vehicles.enumerated() {
+            if let name = names[vehicle.serial] { plan.vehicles[index].id = name }
+        }
+        for (index, vehicle) in list.enumerated() {
+            if let name = names[vehicle.serial] { plan.list[index].id = name }
         }
         return plan
     }

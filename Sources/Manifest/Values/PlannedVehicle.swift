@@ -3,7 +3,7 @@ package import SourceTree
 
 /// One vehicle of a plan, with its steps.
 package struct PlannedVehicle: Sendable, Equatable {
-    package let id: VehicleID
+    package internal(set) var id: VehicleID
     package let serial: Serial
     package let family: Family
     package let profile: String

@@ -2,6 +2,7 @@ package import Commands
 import Domain
 import Journal
 package import Manifest
+import Rollout
 
 /// The vehicles that a state directory knows, for selections.
 package struct KnownVehicles {
@@ -62,7 +63,7 @@ package struct KnownVehicles {
                 if let shelf {
                     shelf.plan(rollout.plan) { archive.plan(rollout.plan, of: rollout.name) }
                 } else { archive.plan(rollout.plan, of: rollout.name) }
-            return plan.map { PlanView($0) }
+            return plan.map { PlanView($0.following(snapshot.executions)) }
         }
     }
 

@@ -36,6 +36,10 @@ package struct MorningMaker: Sendable {
             for run in runs where run.wasAtWork(since: since) {
                 if !names.contains(run.rollout) { names.append(run.rollout) }
             }
+            // The last rollout has what vehicles owe that left its list.
+            if let last = try view.lastRollout(), !names.contains(last.rollout) {
+                names.append(last.rollout)
+            }
             for debt in try view.debts() where !names.contains(debt.rollout) {
                 names.append(debt.rollout)
             }

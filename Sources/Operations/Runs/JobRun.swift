@@ -34,6 +34,8 @@ package struct RunJob: Sendable {
     package var notices: NoticeSender?
     /// The fleet that decides which gateway may touch a module; nil when there is only one gateway.
     package var fleet: FleetPlace?
+    /// Flags after the command's name in shell commands for people.
+    package var flags = PlaceFlags()
 
     package init(
         plan: FrozenPlan,
@@ -49,8 +51,10 @@ package struct RunJob: Sendable {
         denied: Set<SHA256Digest> = [],
         isOrder: Bool = false,
         notices: NoticeSender? = nil,
-        fleet: FleetPlace? = nil
+        fleet: FleetPlace? = nil,
+        flags: PlaceFlags = PlaceFlags()
     ) {
+        self.flags = flags
         self.plan = plan
         self.vehicles = vehicles
         self.access = access
@@ -158,6 +162,13 @@ package struct JobRun {
     }
 
     private func rollout(_ journal: Journal) async throws -> ExitCode {
+        let check = ListCheck(plan: job.plan, state: job.state, flags: job.flags)
+        try await check.requireWhole(journal)
+        // In a fleet, what belongs to vehicles is kept by the fleet, under the ids of its lists.
+        var differences: [String] = []
+        if job.fleet == nil {
+            differences = try await check.differences(journal, at: site.time.wallTime)
+        }
         let room = ImageChecker(store: ImageStore(stateDirectory: job.state, executor: site.lane))
         var contents: [String: ImageContent] = [:]
         var ready: [(PlannedImage, ByteCount)] = []
@@ -183,7 +194,16 @@ package struct JobRun {
             at: RealTime().wallTime
         )
         do {
-            let code = try await carryOut(jobs, rules, room, ready, builder, journal, seat)
+            let code = try await carryOut(
+                jobs,
+                rules,
+                room,
+                ready,
+                builder,
+                journal,
+                seat,
+                telling: differences
+            )
             await seat?.leave()
             return code
         } catch {
@@ -199,7 +219,8 @@ package struct JobRun {
         _ ready: [(PlannedImage, ByteCount)],
         _ builder: JobBuilder,
         _ journal: Journal,
-        _ seat: FleetSeat?
+        _ seat: FleetSeat?,
+        telling differences: [String]
     ) async throws -> ExitCode {
         let time = site.time
         let began = time.now
@@ -221,6 +242,7 @@ package struct JobRun {
         let run = try await journal.beginRun(
             rollout: job.plan.name,
             plan: job.plan.digest,
+            listing: seat == nil ? job.plan.listed : [],
             at: time.wallTime,
             seed: site.seed,
             isOrder: job.isOrder,
@@ -255,6 +277,7 @@ package struct JobRun {
                 )
             )
         )
+        for difference in differences { events.emit(.warning(difference)) }
         let records = ImageRecords(StoreFolder(stateDirectory: job.state)).all()
         for (image, size) in ready {
             events.emit(

@@ -200,7 +200,8 @@ package struct RunPreparation {
             denied: Set(written.trust.denied),
             isOrder: isOrder,
             notices: notices,
-            fleet: options.fleet.map { FleetPlace(access: $0, context: context) }
+            fleet: options.fleet.map { FleetPlace(access: $0, context: context) },
+            flags: options.placeFlags
         )
         let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
             do throws(CommandError) {
@@ -252,11 +253,16 @@ package struct RunPreparation {
     ) async throws(CommandError) -> FrozenPlan {
         let record: RolloutRecord?
         var began: WallTime?
+        var executions: [ExecutionRecord] = []
         do throws(JournalError) {
-            (record, began) = try JournalReader(directory: options.state).read {
+            (record, began, executions) = try JournalReader(directory: options.state).read {
                 view throws(JournalError) in
-                guard let record = try view.rollout(plan.name) else { return (nil, nil) }
-                return (record, try view.run(record.began)?.started)
+                guard let record = try view.rollout(plan.name) else { return (nil, nil, []) }
+                return (
+                    record,
+                    try view.run(record.began)?.started,
+                    try view.executions(rollout: plan.name, plan: record.plan)
+                )
             }
         } catch {
             // A run on a damaged journal must not fetch or store anything; other errors are
@@ -272,7 +278,8 @@ package struct RunPreparation {
                 return plan
             }
         } catch { throw CommandError(error) }
-        let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)
+        let kept = PlanArchive(state: options.state).plan(record.plan, of: plan.name)?
+            .following(executions)
         // A paused rollout is not begun again: the run is refused, and shows the rollout as it is.
         guard !options.again else { return kept ?? plan }
         context.console.note(

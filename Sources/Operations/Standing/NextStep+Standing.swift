@@ -36,10 +36,20 @@ package struct NextStepGuide: Sendable {
         _ vehicle: VehicleID,
         _ standing: Standing,
         problems: [Problem] = [],
+        isListed: Bool = true,
         isQuarantined: Bool = false,
         inhibit: Inhibit? = nil
     ) -> NextStep? {
-        let step = step(vehicle, standing, problems, isQuarantined)
+        var step = step(vehicle, standing, problems, isQuarantined)
+        if !isListed, let found = step {
+            // No run touches it before it is in a list again.
+            let clear = command("clear", vehicle, "somebody has seen to it, or it was handed over")
+            step = NextStep(
+                found.work,
+                "\(found.sentence); it is in no list now: list it again",
+                [clear]
+            )
+        }
         guard let inhibit, let step else { return step }
         // Until that is lifted, no run touches it, and `retry` refuses it.
         let whom = inhibit.vehicle.map { " \(NextStep.quoted($0.text))" } ?? " --all"

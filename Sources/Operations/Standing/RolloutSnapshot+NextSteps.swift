@@ -31,6 +31,7 @@ extension RolloutSnapshot {
             return guide.step(
                 record.vehicle,
                 standing,
+                isListed: !left.contains(record.vehicle),
                 isQuarantined: quarantined.contains(record.vehicle),
                 inhibit: inhibited[record.vehicle] ?? depot
             ).map { (record, standing, $0) }

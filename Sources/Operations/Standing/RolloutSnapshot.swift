@@ -8,7 +8,9 @@ import Rollout
 /// fleet: the source of `status`, selections and the morning's page.
 package struct RolloutSnapshot: Sendable {
     package let run: RunRecord?
-    package let executions: [ExecutionRecord]
+    package private(set) var executions: [ExecutionRecord]
+    /// Vehicles among these that are not in the list of its last run and owe something.
+    package private(set) var left: Set<VehicleID> = []
     /// The same with the verdicts that they had before their vehicles were checked once more.
     private var settled: [ExecutionRecord] = []
     package internal(set) var rollout: RolloutRecord?
@@ -57,6 +59,18 @@ package struct RolloutSnapshot: Sendable {
             sinceRun: run.number,
             limit: Self.mostSayings
         )
+        guard try view.lastRollout()?.number == run.number else { return }
+        // Like the report of the last run, it has what vehicles outside its list owe.
+        let atWork = holder == nil ? [] : try view.vehiclesAtWork()
+        let left = try view.accountsLeft(by: run.number)
+            .filter { account in
+                !atWork.contains(account.vehicle)
+                    && !executions.contains { $0.vehicle == account.vehicle }
+            }
+            .map { $0.record(asking: run.number, at: now) }
+        executions += left
+        settled += left
+        self.left = Set(left.map(\.vehicle))
     }
 
     package static let mostSayings = 20

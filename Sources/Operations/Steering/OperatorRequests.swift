@@ -351,6 +351,7 @@ package struct OperatorRequests: Sendable {
                     author: request.author,
                     at: now
                 ),
+                listed: listed.first { $0.id == vehicle }.map { ListedVehicle($0.id, $0.serial) },
                 saying: request.saying(vehicles: [vehicle])
             )
         }

@@ -10,8 +10,15 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version --help --version' -- "$cur")
         return
+    fi
+    if [[ $command == vehicle ]]; then
+        if ((COMP_CWORD == 2)); then
+            mapfile -t COMPREPLY < <(compgen -W 'renamed moved' -- "$cur")
+            return
+        fi
+        command+=" ${COMP_WORDS[2]}"
     fi
     if [[ $command == history && ${COMP_WORDS[2]} != -* ]]; then
         if ((COMP_CWORD == 2)); then
@@ -216,6 +223,32 @@ _yardmaster() {
         --state) flags= kind=directories ;;
         --fleet) flags= kind=none ;;
         --manifest) flags= kind=files ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'vehicle renamed')
+        flags='--state --fleet --reason --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'vehicle moved')
+        flags='--state --fleet --reason --json --quiet --no-color --help'
+        kind=none
+        case $prev in
+        --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
+        --reason) flags= kind=none ;;
+        esac
+        ;;
+    'accept-restore')
+        flags='--state --fleet --reason --json --quiet --no-color --help'
+        case $prev in
+        --state) flags= kind=directories ;;
+        --fleet) flags= kind=none ;;
         --reason) flags= kind=none ;;
         esac
         ;;
@@ -601,7 +634,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version'
+        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

@@ -25,6 +25,8 @@ _yardmaster() {
             'inhibit:Exclude vehicles, or the whole depot, from work'
             'uninhibit:Lift an inhibition'
             'clear:Record that a person has checked vehicles'
+            'vehicle:renamed, moved'
+            'accept-restore:Confirm the use of a restored journal'
             'history:List the past runs'
             'scan:Show which modules are in range'
             'inventory:Read and show the state of each vehicle'
@@ -57,6 +59,15 @@ _yardmaster() {
     fi
     shift words
     (( CURRENT-- ))
+    if [[ $command == vehicle ]]; then
+        if (( CURRENT == 2 )); then
+            _values form renamed moved
+            return
+        fi
+        command+=" $words[2]"
+        shift words
+        (( CURRENT-- ))
+    fi
     if [[ $command == history && $words[2] != -* ]]; then
         if (( CURRENT == 2 )); then
             _values form show compare
@@ -324,6 +335,41 @@ _yardmaster() {
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
             '(-h --help)'{-h,--help}'[Show this help.]' \
             '*:VEHICLE: _yardmaster_known vehicles'
+        ;;
+    'vehicle renamed')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:OLD: ' \
+            '2:NEW: ' \
+            '*:MORE: '
+        ;;
+    'vehicle moved')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:SERIAL: ' \
+            '2:VEHICLE: '
+        ;;
+    'accept-restore')
+        _arguments -S \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--fleet=''[The fleet'\''s PostgreSQL, as in postgresql\://USER@HOST\:PORT,HOST/DATABASE. A password is never part of it\: ?passfile=FILE names a password file, or the service manager provides the credential fleet-password.]'':ADDRESS: ' \
+            '--reason=''[The reason, for readers of the report and the status.]'':TEXT: ' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]'
         ;;
     'history')
         _arguments -S \
@@ -823,7 +869,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

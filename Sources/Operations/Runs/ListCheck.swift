@@ -1,0 +1,70 @@
+import Commands
+import Domain
+import Journal
+import Manifest
+import Rollout
+
+/// Compares the list of a run with the journal, before radio work.
+struct ListCheck {
+    let plan: FrozenPlan
+    let state: String
+    let flags: PlaceFlags
+
+    /// The differences that change nothing for anybody, as sentences.
+    ///
+    /// Throws when a person has to say what has happened: something belongs to a vehicle, and the
+    /// list may have it under another id.
+    func differences(_ journal: Journal, at now: WallTime) async throws -> [String] {
+        let changes = try await journal.changes(in: plan.listed, at: now)
+        for case .elsewhere(let listed, let known, let open?) in changes {
+            let place = plan.list.first { $0.id == listed.id }?.place
+            throw CommandError(
+                .manifest,
+                "\(place.map { "\($0): " } ?? "")the module \(listed.serial) of \(listed.id) was "
+                    + "in \(known), and \(open)",
+                because: ["nothing was done: it may be the same vehicle, or another one"],
+                hint: "say what has happened: 'yardmaster vehicle renamed\(flags) \(known) "
+                    + "\(listed.id)' when the vehicle has another id, 'yardmaster vehicle "
+                    + "moved\(flags) \(listed.serial) \(listed.id)' when only its module was moved"
+            )
+        }
+        return changes.map(\.sentence)
+    }
+
+    /// Refuses to go on with a journal that was replaced by an earlier copy, until a person has
+    /// accepted that.
+    func requireWhole(_ journal: Journal) async throws {
+        guard let lost = try await journal.lostTime() else { return }
+        throw CommandError(
+            .configuration,
+            lost.sentence(in: state),
+            because: lost.commands,
+            hint:
+                "look at these vehicles, then say 'yardmaster accept-restore\(flags)'; nothing was "
+                + "done"
+        )
+    }
+}
+
+extension LostTime {
+    /// The sentence for people.
+    func sentence(in state: String) -> String {
+        let last = lastRun.map { "run \($0.number) of \($0.started)" } ?? "no run"
+        guard let lostRun else {
+            return
+                "the journal in \(state) came here without the file that belongs to it: its last "
+                + "is \(last), and nothing is known about what was done since"
+        }
+        return "the journal in \(state) is an earlier copy: its last is \(last), and run "
+            + "\(lostRun.number) began at \(lostRun.started)"
+    }
+
+    /// The commands that it lacks, for people.
+    var commands: [String] {
+        acts.map { act in
+            let intent = act.intent
+            return "\(intent.vehicle): `\(intent.description)` was begun at \(intent.begun) in run "
+                + "\(intent.run) of \(intent.rollout)"
+        }
+    }
+}
