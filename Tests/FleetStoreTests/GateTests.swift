@@ -30,7 +30,8 @@ struct GateTests {
         mostFailed: Int? = nil,
         mostShare: Int? = nil,
         atLeast: Int = 0,
-        aborts: Bool = false
+        aborts: Bool = false,
+        beginning: Int = 1
     ) async throws {
         var waves: [Int] = []
         for (number, size) in sizes.enumerated() {
@@ -52,7 +53,7 @@ struct GateTests {
             let found = try await member.fleet.enlist(
                 plan,
                 in: "city",
-                beginning: 1,
+                beginning: beginning,
                 as: member.holder
             )
             #expect(found?.wave == 0)
@@ -74,13 +75,17 @@ struct GateTests {
         }
     }
 
-    func claim(_ member: Members.Member, _ vehicle: Vehicle) async throws -> FleetClaim {
+    func claim(
+        _ member: Members.Member,
+        _ vehicle: Vehicle,
+        in beginning: Int = 1
+    ) async throws -> FleetClaim {
         try await member.fleet.claim(
             LeaseWish(
                 vehicle.serial,
                 rollout: "city",
                 vehicle: vehicle.id,
-                entry: LeaseWish.Entry(beginning: 1, isPaying: false)
+                entry: LeaseWish.Entry(beginning: beginning, isPaying: false)
             ),
             by: member.holder,
             terms: .standard
@@ -91,7 +96,8 @@ struct GateTests {
         _ member: Members.Member,
         _ vehicle: Vehicle,
         _ lease: FleetLease,
-        _ outcome: Outcome
+        _ outcome: Outcome,
+        in beginning: Int = 1
     ) async throws {
         var verdict = FleetVerdict(
             rollout: "city",
@@ -102,7 +108,7 @@ struct GateTests {
             sentence: outcome.rawValue,
             version: nil
         )
-        verdict.beginning = 1
+        verdict.beginning = beginning
         verdict.isTouched = true
         verdict.attempted = 1
         verdict.failed = outcome == .failed ? 1 : 0

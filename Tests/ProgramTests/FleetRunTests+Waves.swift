@@ -60,6 +60,44 @@ extension FleetRunTests {
         #expect(try yard.ask("SELECT count(*) FROM yardmaster.verdict WHERE counts") == "3\n")
     }
 
+    @Test func `after four good nights a bad release stops where one machine stops`() throws {
+        let rollout =
+            "{waves: [2, 4, rest], again: each-run, retry: {device: 0}, pause-when: {failed: 25%, at-least: 4}}"
+        let bad = try Program.steered(10, bad: 10, rollout: rollout)
+        let alone = try bad.run(bad.steeredRun)
+        #expect(alone.status == 12 && alone.lastLine.contains("failed=4"), "\(alone.output)")
+        let yard = try Yard()
+        let good = try Program.steered(10, rollout: rollout)
+        // The modules of each night are those of a simulation of its own.
+        func begin(_ night: Int, _ gateway: String, _ program: Program) throws -> Program.Running {
+            let address = yard.server.address(yard.database)
+            return try program.begin(
+                "\(gateway)-\(night)",
+                [
+                    "run", "steered.yaml", "--simulate", "depot.yaml", "--state",
+                    program.state + "-\(gateway)-\(night)", "--fleet", address,
+                ],
+                environment: ["YARDMASTER_GATEWAY": gateway]
+            )
+        }
+        for night in 1...4 {
+            let result = try begin(night, "north", good).result()
+            #expect(result.status == 0, "\(result.errors)\(result.output)")
+        }
+        for running in try ["north", "south"].map({ try begin(5, $0, bad) }) {
+            let result = running.result()
+            #expect(result.status == 12, "\(result.errors)\(result.output)")
+        }
+        let told = try yard.ask(
+            """
+            SELECT beginning, attempted, failed, hold_author FROM yardmaster.rollout;
+            SELECT count(*) FROM yardmaster.execution WHERE beginning = 5 AND touched;
+            """
+        )
+        #expect(told == "5|4|4|gate\n4\n")
+        #expect(try yard.faults() == "")
+    }
+
     @Test func `a vehicle that nobody hears is waited for by all and then unreachable`() throws {
         let yard = try Yard()
         let rollout = "{waves: [3, rest]}"

@@ -4,7 +4,8 @@ extension FleetSchema {
     /// Everything that changes the gate's numbers locks the rollout's row: none counts past the gate.
     static let waves = """
         -- Begins a rollout, or continues it; `p_seen` is the beginning that the caller has
-        -- seen, so that only one of two gateways that begin it again at the same time succeeds.
+        -- seen, so that only one of two gateways that begin it again at the same time succeeds. Each
+        -- beginning begins at the first wave, and its gate counts from zero.
         CREATE OR REPLACE FUNCTION yardmaster.enter(
           p_rollout text, p_plan text, p_begins boolean, p_seen bigint, p_instance uuid
         ) RETURNS TABLE (o_beginning bigint, o_plan text)
@@ -16,7 +17,8 @@ extension FleetSchema {
           IF p_begins AND r.beginning = p_seen THEN
             UPDATE yardmaster.rollout n SET beginning = n.beginning + 1, plan = p_plan,
               state = 'running', begun = yardmaster.clock(), updated = yardmaster.clock(),
-              hold = NULL, hold_reason = NULL, hold_author = NULL, hold_made = NULL
+              hold = NULL, hold_reason = NULL, hold_author = NULL, hold_made = NULL,
+              wave = 0, wave_ended = NULL, attempted = 0, failed = 0, checker = NULL
             WHERE n.name = p_rollout RETURNING * INTO r;
           END IF;
           UPDATE yardmaster.gateway g

@@ -1,0 +1,88 @@
+import Domain
+import Postgres
+import PrivatePostgres
+import Testing
+
+/// Rollouts that are begun again and again.
+extension GateTests {
+    private func plan(_ byte: UInt8) throws -> SHA256Digest {
+        try #require(SHA256Digest(bytes: [UInt8](repeating: byte, count: 32)))
+    }
+
+    private func ask(_ them: Members, _ statement: String) throws -> String? {
+        try them.ground.server?.query(them.ground.database, statement)
+    }
+
+    private func work(
+        _ member: Members.Member,
+        _ vehicle: Vehicle,
+        _ outcome: Outcome,
+        in beginning: Int
+    ) async throws {
+        guard case .granted(let lease, _) = try await claim(member, vehicle, in: beginning) else {
+            Issue.record("\(vehicle.id) is not granted")
+            return
+        }
+        try await settle(member, vehicle, lease, outcome, in: beginning)
+    }
+
+    private func begin(_ them: Members, after seen: Int, _ plan: SHA256Digest) async throws {
+        for member in them.all {
+            let (beginning, _) = try await member.fleet.enter(
+                "city",
+                plan: plan,
+                begins: true,
+                seen: seen,
+                as: member.holder
+            )
+            #expect(beginning == seen + 1)
+        }
+    }
+
+    @Test func `each beginning begins at the first wave, with a gate that counts from zero`()
+        async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let (all, north) = (try vehicles(4), them[0])
+            let counters =
+                "SELECT wave, wave_ended, attempted, failed, checker FROM yardmaster.rollout"
+            func advance(_ beginning: Int) async throws {
+                let wave = try #require(
+                    try await north.fleet.endedWave(of: "city", beginning: beginning)
+                )
+                #expect(try await north.fleet.advance("city", beginning: beginning, from: wave))
+            }
+            try await enlist(them, all, waves: [1, 3], mostFailed: 1)
+            try await work(north, all[0], .succeeded, in: 1)
+            try await advance(1)
+            try await work(north, all[1], .failed, in: 1)
+            for vehicle in all[2...] { try await work(north, vehicle, .succeeded, in: 1) }
+            try await advance(1)
+
+            // New firmware under the same name.
+            try await begin(them, after: 1, try plan(8))
+            #expect(try ask(them, counters) == "0||0|0|\n")
+            try await enlist(them, all, waves: [1, 3], mostFailed: 1, beginning: 2)
+            #expect(try await claim(north, all[1], in: 2) == .early)
+            // The failure of the beginning before does not count, and its successes do not either.
+            try await work(north, all[0], .failed, in: 2)
+            #expect(try await them[1].fleet.rollout("city")?.hold == nil)
+            _ = try #require(try await north.fleet.endedWave(of: "city", beginning: 2))
+            #expect(
+                try await north.fleet.takeCheck(
+                    of: "city",
+                    beginning: 2,
+                    after: 0,
+                    as: north.holder
+                )
+            )
+
+            // Also while a wave soaks and is checked, and with the same plan.
+            try await begin(them, after: 2, try plan(8))
+            #expect(try ask(them, counters) == "0||0|0|\n")
+            try await enlist(them, all, waves: [1, 3], mostFailed: 1, beginning: 3)
+            #expect(try await claim(them[1], all[3], in: 3) == .early)
+            #expect(try await north.fleet.endedWave(of: "city", beginning: 3) == nil)
+        }
+    }
+}
