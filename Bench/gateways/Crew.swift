@@ -36,7 +36,7 @@ struct Crew: Sendable {
                 let standing = try await fleet.standing()
                 _ = try await fleet.upgrade(from: standing, by: "bench")
             }
-            try await fleet.register(holder, program: "bench", at: WallTime(milliseconds: 0))
+            _ = try await fleet.signIn(holder, program: "bench", at: WallTime(milliseconds: 0))
             all.append(BenchGateway(fleet: fleet, holder: holder))
         }
         let result: Result<R, any Error>

@@ -164,7 +164,7 @@ enum FleetBench {
                                 of: gateway.holder,
                                 terms: .standard
                             )
-                            try await gateway.fleet.beat(gateway.holder)
+                            _ = try await gateway.fleet.beat(gateway.holder)
                             try await Task.sleep(for: LeaseTerms.standard.beat / 10)
                         }
                         return []
@@ -231,7 +231,7 @@ enum FleetBench {
             let room = small.vehicles.count - gateways * links
             for round in 0..<min(rounds, room) {
                 if round.isMultiple(of: 100) {
-                    for gateway in crew.all { try await gateway.fleet.beat(gateway.holder) }
+                    for gateway in crew.all { _ = try await gateway.fleet.beat(gateway.holder) }
                 }
                 let index = gateways * links + round
                 // Spread over the whole large rollout, not only its beginning.

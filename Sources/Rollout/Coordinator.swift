@@ -259,6 +259,8 @@ package enum Permit: Sendable, Equatable {
     /// Another gateway began it, and its result is unknown.
     case doubt(by: String)
     case inhibited(Inhibit)
+    /// Not in this visit; the reason is for people.
+    case later(String)
     /// The right is over, or there is no answer and it is time to end.
     case ended
 }

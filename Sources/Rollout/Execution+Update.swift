@@ -146,6 +146,7 @@ extension Execution {
         switch permit {
         case .granted, .done, .doubt: break
         case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
+        case .later(let reason): throw .verdict(.deferred, nil, reason)
         case .ended: throw .stopped
         }
         record.acted = true

@@ -174,7 +174,19 @@ struct FleetCommand {
             return findings
         }
         findings += try await rights(on: fleet)
-        findings.append(finding(on: try await fleet.guardedHistory(known: nil, terms: terms)))
+        let history = try await fleet.guardedHistory(known: nil, terms: terms)
+        findings.append(finding(on: history))
+        if case .open = history, let names = try await fleet.history().unheard {
+            findings.append(
+                Finding(
+                    .warning,
+                    "history",
+                    "steps that must be done once wait until \(names.visible) has reported what it may have done "
+                        + "before another server took over",
+                    "begin a run there; if that machine will not return: yardmaster gateway forget NAME"
+                )
+            )
+        }
         let offset = try await fleet.clockOffset(at: RealTime().wallTime)
         let amount = max(offset, .zero - offset)
         let side = offset < .zero ? "behind" : "ahead of"

@@ -36,7 +36,7 @@ struct GatewayDrainCommand {
         let (isForgotten, awaited) = try await access.withTables {
             fleet throws(FleetError) -> (Bool, String?) in
             if try await fleet.forget(name) { return (true, nil) }
-            return (false, try await fleet.history().awaited)
+            return (false, try await fleet.history().unheard)
         }
         guard isForgotten else {
             throw CommandError(

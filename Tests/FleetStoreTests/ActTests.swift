@@ -121,6 +121,35 @@ struct ActTests {
         }
     }
 
+    @Test func `a command waits for a gateway whose sign-in a fail-over may have lost`()
+        async throws
+    {
+        try await Members.with(["north", "south"], plan: .sample()) { them in
+            let (north, south) = (them[0], them[1])
+            // It signed off last evening. What it did since then is unknown to the standby.
+            try await north.fleet.signOff(north.holder)
+            try them.ground.ask("UPDATE yardmaster.history SET timeline = 'other'")
+            try them.ground.ask(
+                "UPDATE yardmaster.history SET timeline = substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"
+            )
+            // The one that was at work reports at once, and may go on with all that can be repeated.
+            try await hold(south)
+            #expect(try await ask(south, Act(try await horn(south, .transfer))) == .granted)
+            #expect(try await south.fleet.history().awaited == nil)
+            #expect(try await south.fleet.history().unheard == "north")
+            guard case .later(let reason) = try await ask(south, Act(try await horn(south))) else {
+                Issue.record("it was allowed")
+                return
+            }
+            #expect(reason.hasPrefix("north may have done `command horn`"))
+            #expect(try await ask(south, Act(try await horn(south)), paying: true) != .granted)
+            // Once it has reported, nothing waits any more.
+            try await north.rights.tell()
+            #expect(try await south.fleet.history().unheard == nil)
+            #expect(try await begin(south).0 == .granted)
+        }
+    }
+
     @Test func `one that surely had no effect may be done by anybody`() async throws {
         try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])

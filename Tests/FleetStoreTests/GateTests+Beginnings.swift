@@ -1,9 +1,11 @@
 import Domain
+import Operations
 import Postgres
 import PrivatePostgres
+import Rollout
 import Testing
 
-/// Rollouts that are begun again and again.
+/// Rollouts that are begun again and again, and gateways of which the database has lost something.
 extension GateTests {
     private func plan(_ byte: UInt8) throws -> SHA256Digest {
         try #require(SHA256Digest(bytes: [UInt8](repeating: byte, count: 32)))
@@ -83,6 +85,64 @@ extension GateTests {
             try await enlist(them, all, waves: [1, 3], mostFailed: 1, beginning: 3)
             #expect(try await claim(them[1], all[3], in: 3) == .early)
             #expect(try await north.fleet.endedWave(of: "city", beginning: 3) == nil)
+        }
+    }
+
+    @Test(arguments: [
+        "DELETE FROM yardmaster.gateway", "UPDATE yardmaster.gateway SET rollout = NULL",
+    ])
+    func `a sign of life brings back what the database has lost, and the wave ends`(loss: String)
+        async throws
+    {
+        try await Members.with(["north"], wave: 0) { them in
+            let (all, north) = (try vehicles(2), them[0])
+            try await enlist(them, all, waves: [1, 1])
+            try await work(north, all[0], .succeeded, in: 1)
+            try them.ground.ask(loss)
+            #expect(try await north.fleet.endedWave(of: "city", beginning: 1) == nil)
+            await north.rights.giveSign()
+            #expect(try await north.fleet.endedWave(of: "city", beginning: 1) != nil)
+            let place = "SELECT name, rollout, beginning, draining, gone FROM yardmaster.gateway"
+            #expect(try ask(them, place) == "north|city|1||\n")
+            // One whose window is closed is not waited for afterwards either.
+            await north.rights.stepAside(forGood: false)
+            try them.ground.ask(loss)
+            await north.rights.giveSign()
+            #expect(try ask(them, "SELECT draining IS NULL FROM yardmaster.gateway") == "f\n")
+        }
+    }
+
+    @Test func `a run whose name another machine has taken begins nothing more and says so`()
+        async throws
+    {
+        try await Members.with(["north"], wave: 0) { them in
+            let (all, north) = (try vehicles(1), them[0])
+            try await enlist(them, all)
+            // The fail-over lost its sign-in, and its machine was cloned.
+            try them.ground.ask("DELETE FROM yardmaster.gateway")
+            let other = FleetHolder(gateway: "north", random: [UInt8](repeating: 9, count: 16))
+            let answer = try await north.fleet.signIn(
+                other,
+                program: "test",
+                at: WallTime(milliseconds: 0)
+            )
+            #expect(answer == .done)
+            for _ in 0..<2 { await north.rights.giveSign() }
+            #expect(them.ground.words.count { $0.contains("another machine is at work") } == 1)
+            let news = try await north.rights.look()
+            #expect(news?.mustDrain == true)
+            let claim = try await north.rights.claim(
+                all[0].serial,
+                for: all[0].id,
+                paying: false,
+                at: WallTime(milliseconds: 0),
+                unless: StopSignal()
+            )
+            guard case .unknown = claim else {
+                Issue.record("\(claim)")
+                return
+            }
+            #expect(try ask(them, "SELECT count(*) FROM yardmaster.module") == "0\n")
         }
     }
 }

@@ -173,7 +173,7 @@ extension GateTests {
             try await settle(north, all[0], lease, .failed)
             for member in them.all { try await member.fleet.signOff(member.holder) }
             // The first gateway of the next night queues it again, after the other vehicles.
-            try await north.fleet.register(
+            _ = try await north.fleet.signIn(
                 north.holder,
                 program: "test",
                 at: WallTime(milliseconds: 0)

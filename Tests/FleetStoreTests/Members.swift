@@ -99,7 +99,7 @@ struct Members {
                 gateway: name,
                 random: (0..<16).map { _ in UInt8.random(in: .min ... .max) }
             )
-            try await fleet.register(holder, program: "test", at: WallTime(milliseconds: 0))
+            _ = try await fleet.signIn(holder, program: "test", at: WallTime(milliseconds: 0))
             let (beginning, _) = try await fleet.enter(
                 "city",
                 plan: plan,

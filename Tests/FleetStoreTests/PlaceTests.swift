@@ -36,7 +36,7 @@ struct PlaceTests {
         try await Members.with(names, plan: plan) { them in
             var figures = FleetFigures()
             figures.links = 1
-            for member in them.all { try await member.fleet.beat(member.holder, figures) }
+            for member in them.all { _ = try await member.fleet.beat(member.holder, figures) }
             try await body(them, all)
         }
     }

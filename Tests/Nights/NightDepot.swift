@@ -169,7 +169,13 @@ struct NightDepot {
             text += "  pause-when: {failed: \(gate), at-least: 1"
             text += "\(policy.aborts ? ", then: abort" : "")}\n"
         }
-        if policy.asks { text += "  between-waves: {ask: true}\n" }
+        let between = [
+            policy.soak.map { "soak: \($0)s" }, policy.checks == true ? "check: [look]" : nil,
+            policy.asks ? "ask: true" : nil,
+        ].compactMap { $0 }
+        if !between.isEmpty {
+            text += "  between-waves: {\(between.joined(separator: ", "))}\n"
+        }
         if let window = policy.window {
             let hour = window.from / 60 % 24
             text += "  window: {from: \"\(hour < 10 ? "0" : "")\(hour):00\", "

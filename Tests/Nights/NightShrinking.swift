@@ -154,6 +154,8 @@ extension NightStory.Policy {
         add { $0.asks = false }
         add { $0.judge = nil }
         add { $0.keys = nil }
+        add { $0.soak = nil }
+        add { $0.checks = nil }
         add { $0.window?.close = "finish" }
         return list
     }

@@ -139,6 +139,10 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var judge: Int?
         /// Who has which key file; nil when nobody changes keys.
         package var keys: Keys?
+        /// Seconds that a wave soaks.
+        package var soak: Int?
+        /// Whether a program decides on each further wave.
+        package var checks: Bool?
 
         package init() {}
     }

@@ -44,7 +44,7 @@ struct LeaseTests {
 
     @Test func `a module has one holder, no matter who asks`() async throws {
         try await Cluster.withFleet { fleet, _, _ in
-            try await fleet.register(north, program: "1.0", at: WallTime(milliseconds: 0))
+            _ = try await fleet.signIn(north, program: "1.0", at: WallTime(milliseconds: 0))
             let first = try await fleet.claim(try wish(), by: north, terms: terms)
             let lease = try granted(first, epoch: 1)
             // When the answer was lost, the second request gets the same answer.
@@ -165,7 +165,7 @@ struct LeaseTests {
 
     @Test func `what an earlier start held is given back at once`() async throws {
         try await Cluster.withFleet { fleet, _, _ in
-            try await fleet.register(north, program: "1.0", at: WallTime(milliseconds: 0))
+            _ = try await fleet.signIn(north, program: "1.0", at: WallTime(milliseconds: 0))
             for name in ["a", "b"] {
                 _ = try await fleet.claim(try wish(name), by: north, terms: terms)
             }
@@ -182,11 +182,84 @@ struct LeaseTests {
         }
     }
 
+    @Test func `of those who sign in under one name at once one is in`() async throws {
+        try await Cluster.withFleet { _, server, database in
+            let settings = try Cluster.settings(server.address(database))
+            for round in 0..<5 {
+                let answers = try await withThrowingTaskGroup(of: FleetSignIn.self) { group in
+                    for _ in 0..<6 {
+                        group.addTask {
+                            try await Cluster.with(settings) { mine in
+                                try await mine.signIn(
+                                    .random("g\(round)"),
+                                    program: "1.0",
+                                    at: WallTime(milliseconds: 0)
+                                )
+                            }
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(answers.count { $0 == .done } == 1, "\(answers)")
+                #expect(answers.count { $0 == .nameTaken } == 5, "\(answers)")
+            }
+        }
+    }
+
+    @Test func `what may still be at work elsewhere keeps its name and its rights`() async throws {
+        try await Cluster.withFleet { fleet, server, database in
+            let (before, copy) = (north, FleetHolder.random("north"))
+            func signIn(_ start: EarlierStart...) async throws -> FleetSignIn {
+                try await fleet.signIn(
+                    copy,
+                    after: start,
+                    program: "1.0",
+                    at: WallTime(milliseconds: 0),
+                    terms: terms
+                )
+            }
+            func age(_ seconds: Int) throws {
+                try server.query(
+                    database,
+                    "UPDATE yardmaster.gateway SET heard = clock_timestamp() - interval '\(seconds) s' "
+                        + "WHERE instance = '\(before.instance)'"
+                )
+            }
+            _ = try await fleet.signIn(before, program: "1.0", at: WallTime(milliseconds: 0))
+            _ = try await fleet.claim(try wish("a"), by: before, terms: terms)
+            #expect(try await signIn() == .nameTaken)
+            // Its rights may be in use as long as others would wait for them, too.
+            let rest = Int((terms.length + terms.takeoverWait) / .seconds(1))
+            for seconds in [0, rest - 5] {
+                try age(seconds)
+                guard
+                    case .copied(let silence) = try await signIn(
+                        .init(before.instance, isOver: false)
+                    )
+                else {
+                    Issue.record("a copy is in after \(seconds) s")
+                    return
+                }
+                #expect(silence >= .seconds(seconds) && silence < .seconds(seconds + 5))
+            }
+            let held = "SELECT holder FROM yardmaster.module"
+            #expect(try server.query(database, held) == before.instance + "\n")
+            try age(rest + 1)
+            #expect(try await signIn(.init(before.instance, isOver: false)) == .done)
+            // The same again, where the lock of the directory proves that it has ended.
+            try await fleet.signOff(copy)
+            _ = try await fleet.signIn(before, program: "1.0", at: WallTime(milliseconds: 0))
+            #expect(try await signIn(.init(before.instance, isOver: true)) == .done)
+            let names = try await fleet.gateways().filter { !$0.isGone }.map(\.instance)
+            #expect(names == [copy.instance])
+        }
+    }
+
     @Test func `a verdict counts while nobody else has had the right, and is reported once`()
         async throws
     {
         try await Cluster.withFleet { fleet, server, database in
-            try await fleet.register(south, program: "1.0", at: WallTime(milliseconds: 0))
+            _ = try await fleet.signIn(south, program: "1.0", at: WallTime(milliseconds: 0))
             let (a, b) = (try wish("a"), try wish("b"))
             let first = try granted(try await fleet.claim(a, by: north, terms: terms), epoch: 1)
             let other = try granted(try await fleet.claim(b, by: north, terms: terms), epoch: 1)
@@ -252,7 +325,7 @@ struct LeaseTests {
                 #expect(try await mine.standing() == .same)
                 let user = try await mine.user()
                 #expect(user.mayClaim && !user.mayConfirm)
-                try await mine.register(north, program: "1.0", at: WallTime(milliseconds: 0))
+                _ = try await mine.signIn(north, program: "1.0", at: WallTime(milliseconds: 0))
                 // Another server took over: the first gateway records it.
                 try server.query(database, "UPDATE yardmaster.history SET timeline = '00000000'")
                 guard case .waits = try await mine.guardedHistory(known: nil, terms: terms) else {
@@ -270,7 +343,7 @@ struct LeaseTests {
                     epoch: 1
                 )
                 #expect(try await mine.renew([lease], of: north, terms: terms) == [lease])
-                try await mine.beat(north)
+                _ = try await mine.beat(north)
                 var run = FleetRun(
                     instance: north.instance,
                     gateway: north.gateway,

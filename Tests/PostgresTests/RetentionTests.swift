@@ -42,8 +42,8 @@ struct RetentionTests {
         SELECT 'city', 'bus', g, b, now() - interval '1 d' * d
         FROM (VALUES ('north', 4, 100), ('south', 3, 100), ('west', 3, 1), ('east', 1, 400))
           AS v(g, b, d);
-        INSERT INTO yardmaster.gateway (instance, name, program, heard)
-        SELECT gen_random_uuid(), n, 'p', now() - interval '1 d' * d
+        INSERT INTO yardmaster.gateway (instance, name, program, heard, gone)
+        SELECT gen_random_uuid(), n, 'p', now() - interval '1 d' * d, now() - interval '1 d' * d
         FROM unnest(ARRAY['north', 'south']) n, generate_series(100, 300, 100) d;
         INSERT INTO yardmaster.failure VALUES ('bus', 'r', 2, 'm', now() - interval '900 d');
         INSERT INTO yardmaster.run (instance, gateway, number, rollout, beginning, plan, is_order, began, noted)

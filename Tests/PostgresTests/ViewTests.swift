@@ -26,7 +26,7 @@ struct ViewTests {
         let (north, bus, serial) = (north, try bus(), try serial())
         let digest = try #require(SHA256Digest(bytes: [UInt8](repeating: 7, count: 32)))
         try await Cluster.withFleet { fleet, _, _ in
-            try await fleet.register(north, program: "p", at: WallTime(milliseconds: 0))
+            _ = try await fleet.signIn(north, program: "p", at: WallTime(milliseconds: 0))
             func enlist() async throws {
                 let (beginning, _) = try await fleet.enter(
                     "city",

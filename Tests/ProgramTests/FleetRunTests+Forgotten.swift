@@ -47,10 +47,10 @@ extension FleetRunTests {
             ]
         }
 
-        func begin(_ gateway: String, pace: String) throws -> Program.Running {
+        func begin(_ gateway: String, pace: String, _ more: String...) throws -> Program.Running {
             try program.begin(
                 "\(gateway)-\(UUID().uuidString)",
-                line(gateway) + ["--pace", pace],
+                line(gateway) + ["--pace", pace] + more,
                 environment: ["YARDMASTER_GATEWAY": gateway]
             )
         }
@@ -189,6 +189,58 @@ extension FleetRunTests {
             "SELECT count(*) FROM yardmaster.awaited"
         )
         #expect(awaited == "0\n")
+    }
+
+    @Test func `a sign-in that a standby has lost is asked for before a command is repeated`()
+        throws
+    {
+        let primary = try PrivatePostgres()
+        defer { primary.stop() }
+        let yard = try Yard(primary)
+        let standby = try PrivatePostgres(standbyOf: primary)
+        defer { standby.stop() }
+        func host(_ server: PrivatePostgres) -> String {
+            server.socket.split(separator: "/").map { "%2F" + $0 }.joined() + ":\(server.port)"
+        }
+        let lane = try Lane(
+            "postgresql://\(PrivatePostgres.superuser)@\(host(primary)),\(host(standby))/\(yard.database)"
+        )
+        // Last evening both were at work and signed off.
+        for gateway in ["north", "south"] { #expect(try lane.run(gateway).status == 0) }
+        let evening = try done(primary, yard.database)
+        #expect(evening == Lane.locks && lane.deeds.values.allSatisfy { $0 == 1 })
+        let gone = "SELECT count(*) FROM yardmaster.gateway WHERE gone IS NOT NULL"
+        try wait(for: "the standby to follow") {
+            try standby.query(yard.database, gone) == "2\n"
+        }
+        try standby.loseTouch()
+        // Tonight one signs in, begins the rollout again and does some of it: all of that is lost.
+        let north = try lane.begin("north", pace: "2", "--again")
+        try wait(for: "two commands of tonight") { try done(primary, yard.database) >= evening + 2 }
+        kill(north.process.processIdentifier, SIGKILL)
+        north.process.waitUntilExit()
+        try primary.kill()
+        let atKill = lane.deeds
+        try standby.promote()
+        let south = try lane.begin("south", pace: "4", "--again")
+        #expect(south.says("another server took over"), "\(south.result().errors)")
+        try endWait(standby, yard.database)
+        south.hurries()
+        let result = south.result()
+        #expect(result.output.contains("north may have done"), "\(result.errors)\(result.output)")
+        #expect(lane.deeds == atKill)
+        let check = try lane.say("fleet", "check")
+        #expect(check.output.contains("wait until north has reported"), "\(check.output)")
+
+        for gateway in ["north", "south", "north"] {
+            _ = try lane.run(gateway)
+            try endWait(standby, yard.database)
+        }
+        #expect(lane.deeds.values.allSatisfy { $0 <= 2 }, "\(lane.deeds)")
+        #expect(lane.deeds.values.count { $0 == 2 } >= Lane.locks - 1, "\(lane.deeds)")
+        #expect(
+            try standby.query(yard.database, "SELECT count(*) FROM yardmaster.awaited") == "0\n"
+        )
     }
 
     private func deeds(_ lane: Lane) -> Int { lane.deeds.values.reduce(0, +) }

@@ -98,6 +98,57 @@ extension FleetRunTests {
         #expect(try yard.faults() == "")
     }
 
+    @Test func `a run whose sign-in was lost goes through its waves all the same`() throws {
+        let yard = try Yard()
+        let program = try Program.steered(
+            3,
+            rollout: "{waves: [1, rest]}",
+            depot: "link: {interval: 100ms, mtu: 23, packets-per-interval: 1}\n"
+        )
+        let north = Gateway(
+            program: program,
+            name: "north",
+            address: yard.server.address(yard.database)
+        )
+        let running = try north.begin("--pace", "20")
+        try working(running)
+        try yard.ask("DELETE FROM yardmaster.gateway")
+        running.hurries()
+        let result = running.result()
+        #expect(result.status == 0, "\(result.errors)\(result.output)")
+        #expect(result.lastLine.contains("ok=3"), "\(result.lastLine)")
+        let known = try yard.ask("SELECT name, rollout, gone IS NOT NULL FROM yardmaster.gateway")
+        #expect(known == "north|steered|t\n")
+    }
+
+    @Test func `a copied state directory is refused and told`() throws {
+        let yard = try Yard()
+        let north = try yard.gateway("north", 1)
+        let running = try north.begin("--pace", "5")
+        try working(running)
+        let copy = north.program.state + "-copy"
+        try FileManager.default.copyItem(atPath: north.program.state, toPath: copy)
+        let holder = "SELECT holder FROM yardmaster.module"
+        let before = try yard.ask(holder)
+        for name in ["north", "south"] {
+            let refused = try north.program.run(
+                [
+                    "run", "steered.yaml", "--simulate", "depot.yaml", "--state", copy, "--fleet",
+                    north.address,
+                ],
+                environment: ["YARDMASTER_GATEWAY": name]
+            )
+            #expect(refused.status == 75, "\(refused.errors)\(refused.output)")
+            #expect(refused.errors.contains("a state directory belongs to one machine"))
+        }
+        #expect(try yard.ask(holder) == before)
+        running.hurries()
+        let result = running.result()
+        #expect(result.status == 0, "\(result.errors)\(result.output)")
+        #expect(try yard.ask("SELECT count(*) FROM watch WHERE after IS NOT NULL") != "0\n")
+        #expect(try yard.faults() == "")
+    }
+
     @Test func `a vehicle that nobody hears is waited for by all and then unreachable`() throws {
         let yard = try Yard()
         let rollout = "{waves: [3, rest]}"

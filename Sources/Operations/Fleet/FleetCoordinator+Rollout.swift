@@ -41,6 +41,9 @@ extension FleetCoordinator {
             return state.place
         }
         guard let place, part.wave != nil else { return nil }
+        if state.withLock({ $0.isReplaced }) {
+            return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
+        }
         // Another history counts its changes from another start.
         let history = try await journal.fleetHistory()
         let changes = state.withLock { state in

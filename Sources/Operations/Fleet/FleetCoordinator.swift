@@ -35,6 +35,8 @@ package final class FleetCoordinator: Coordinator {
         var isAdvancing = false
         /// In a rehearsal: the wave that soaks, and the simulated time when that began.
         var soaking: (wave: Int, since: Moment)?
+        /// Whether another process has this gateway's name: this one begins nothing more.
+        var isReplaced = false
         /// When each vehicle's wait for a gateway that vanished, or for a place at the gate, began.
         var waits: [VehicleID: Moment] = [:]
     }
@@ -120,6 +122,10 @@ package final class FleetCoordinator: Coordinator {
             unless: stop
         )
         guard case .granted(let lease) = own else { return own }
+        if state.withLock({ $0.isReplaced }) {
+            try await local.release(lease, with: nil)
+            return .unknown(Self.replaced(holder))
+        }
         let known = try await journal.fleetEpoch(of: serial).map {
             LeaseWish.Known(epoch: $0.epoch, generation: $0.generation)
         }
@@ -426,6 +432,12 @@ package final class FleetCoordinator: Coordinator {
                 case .doubt(let gateway): return .doubt(by: gateway)
                 case .inhibited(let inhibit):
                     return .inhibited(Inhibit(inhibit, at: time.wallTime))
+                case .awaits(let names):
+                    return .later(
+                        "\(names) may have done `\(wish.action)` before another server took over, and has not "
+                            + "reported since: begin a run there; if that machine is gone for good, say "
+                            + "'yardmaster gateway forget NAME'"
+                    )
                 case .fenced:
                     perform(.cut(serial))
                     return .ended
@@ -559,16 +571,45 @@ package final class FleetCoordinator: Coordinator {
         }
     }
 
-    /// Gives a sign of life, for people and for the choice between gateways; no right depends on
-    /// it.
+    /// Signs in again where the database has lost the sign-in of this process, or took it for ended.
+    private func signInAgain() async throws(FleetError) {
+        let answer = try await fleet.signIn(
+            holder,
+            program: part.program,
+            at: machineTime?() ?? time.wallTime
+        )
+        let isReplaced = answer != .done
+        let isNews = state.withLock { state in
+            defer { state.isReplaced = isReplaced }
+            return isReplaced && !state.isReplaced
+        }
+        if isNews { say("\(Self.replaced(holder)); this run ends what it has and begins no more") }
+    }
+
+    private static func replaced(_ holder: FleetHolder) -> String {
+        "another machine is at work in the fleet as \(holder.gateway)"
+    }
+
+    /// Gives a sign of life, which repeats what the database may have lost: waves count the gateways that
+    /// they wait for by it.
     package func giveSign() async {
         let untold = (try? await journal.untoldCount()) ?? 0
         var figures = state.withLock { $0.figures }
         figures.adapters = part.adapters
         figures.links = part.links
         figures.untold = untold
+        let work = state.withLock { state in
+            FleetWork(
+                on: rollout,
+                beginning: part.beginning,
+                takesPart: state.place == .takesPart && state.isPlaceReported && !part.isPartial
+            )
+        }
         do throws(FleetError) {
-            try await fleet.beat(holder, figures, at: machineTime?())
+            if try await !fleet.beat(holder, figures, in: work, at: machineTime?()) {
+                try await signInAgain()
+                _ = try await fleet.beat(holder, figures, in: work, at: machineTime?())
+            }
             isBack()
         } catch { return }
         await tellProgress(of: state.withLock { Array($0.work.values) })

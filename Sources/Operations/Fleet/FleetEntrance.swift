@@ -15,6 +15,8 @@ package struct FleetEntrance: Sendable {
         case restored(String)
         /// Another machine works under this name.
         case nameTaken
+        /// The last run of this state directory is at work elsewhere, or was a moment ago.
+        case copied
         /// The fleet works on the rollout with another plan, which has this digest.
         case otherPlan(rollout: String, digest: String)
         /// Another gateway began the rollout again at this moment.
@@ -38,16 +40,18 @@ package struct FleetEntrance: Sendable {
         self.terms = terms
     }
 
-    /// Signs in, after giving back the rights of `last`, the previous process of this gateway.
+    /// Signs in, and then gives back the rights of earlier processes of this state directory.
     ///
-    /// Only for the holder of the state directory's lock. `keep` records the new process before it
-    /// has any right, so that the next one finds it. Returns how many rights were given back.
+    /// Only for the holder of the state directory's lock. `keep` records the processes that may have
+    /// rights, so that the next one finds them. A process that may still be at work is waited for until its
+    /// rights are over, and nothing of it is touched before. Returns how many rights were given back.
     package func signIn(
-        after last: String?,
+        after before: [EarlierStart],
         program: String,
         random: [UInt8],
         at time: WallTime,
-        keep: (FleetHolder) throws -> Void
+        waiting clock: any Timekeeper,
+        keep: ([EarlierStart]) throws -> Void
     ) async throws -> (holder: FleetHolder, freed: Int) {
         let generation = try await journal.fleetGeneration()
         let standing = try await fleet.standing()
@@ -61,20 +65,61 @@ package struct FleetEntrance: Sendable {
         ) {
             throw Refusal.restored(words)
         }
-        // Acts of the last process are reported before its rights are given back, so that they
-        // still count.
-        let post = FleetPost(journal, fleet, gateway: gateway, last: last)
-        if let error = try await post.deliver() { throw error }
-        try await post.tellDebts()
-        let freed = if let last { try await fleet.releaseAll(of: last).count } else { 0 }
-        let others = try await fleet.gateways().filter {
-            $0.name == gateway && !$0.isGone && $0.silence < terms.length
-        }
-        guard others.isEmpty else { throw Refusal.nameTaken }
         let holder = FleetHolder(gateway: gateway, random: random)
-        try keep(holder)
-        try await fleet.register(holder, program: program, at: time)
-        return (holder, freed)
+        let own = EarlierStart(holder.instance, isOver: true)
+        try keep([own] + before)
+        do {
+            try await takeName(holder, after: before, program: program, at: time, waiting: clock)
+        } catch let refusal as Refusal {
+            try keep(before)
+            throw refusal
+        }
+        do {
+            // Acts of the last process are reported before its rights are given back, so that they
+            // still count.
+            let post = FleetPost(journal, fleet, gateway: gateway, last: before.first?.instance)
+            if let error = try await post.deliver() { throw error }
+            try await post.tellDebts()
+            var freed = 0
+            for start in before { freed += try await fleet.releaseAll(of: start.instance).count }
+            try keep([own])
+            return (holder, freed)
+        } catch {
+            do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+            throw error
+        }
+    }
+
+    /// Asks until the earlier processes are over by the server's clock; a sign of life of one of them
+    /// ends that.
+    private func takeName(
+        _ holder: FleetHolder,
+        after before: [EarlierStart],
+        program: String,
+        at time: WallTime,
+        waiting clock: any Timekeeper
+    ) async throws {
+        var silence = Duration.zero
+        var left = (terms.length + terms.takeoverWait).nanoseconds / 1_000_000_000
+        while true {
+            let answer = try await fleet.signIn(
+                holder,
+                after: before,
+                program: program,
+                at: time,
+                terms: terms
+            )
+            switch answer {
+            case .done: return
+            case .nameTaken: throw Refusal.nameTaken
+            case .copied(let now):
+                guard now >= silence, left > 0 else { throw Refusal.copied }
+                silence = now
+            }
+            left -= 1
+            await clock.sleep(for: .seconds(1), "the last run of this state directory to be over")
+            if Task.isCancelled { throw Refusal.copied }
+        }
     }
 
     /// Begins or continues the rollout for all gateways; returns whether it begins again here.

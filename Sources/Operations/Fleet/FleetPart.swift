@@ -19,6 +19,8 @@ package struct FleetPart: Sendable {
     package var isPartial = false
     /// Whether the run is a rehearsal: its time is simulated, and a wave soaks by that time.
     package var isRehearsal = false
+    /// The program and its version.
+    package var program = ""
     /// The adapters and links of its run, for people who watch.
     package var adapters: [String] = []
     package var links = 0

@@ -1,7 +1,5 @@
 import Commands
 import Domain
-import Files
-import Glibc
 import Journal
 import Manifest
 import Postgres
@@ -18,18 +16,16 @@ package struct FleetPlace: Sendable {
         self.context = context
     }
 
-    /// The file in the state directory with the last process of this gateway that may have rights.
-    private static let file = "fleet-instance"
-
-    /// Signs in, after giving back the rights of the last process in this state directory.
+    /// Signs in, after giving back the rights of earlier processes in this state directory.
     ///
     /// Only for the holder of the directory's lock, before any radio work. The database is used on
-    /// `lane`, or on a thread of its own.
+    /// `lane`, or on a thread of its own. `clock` is the run's.
     func sit(
         state: String,
         journal: Journal,
         on lane: (any SerialExecutor)?,
-        at time: WallTime
+        at time: WallTime,
+        waiting clock: any Timekeeper
     ) async throws(CommandError) -> FleetSeat {
         let thread = lane == nil ? try ThreadExecutor.working("fleet") : nil
         guard let executor: any SerialExecutor = lane ?? thread else {
@@ -38,18 +34,15 @@ package struct FleetPlace: Sendable {
         let fleet = access.database(on: executor)
         let entrance = FleetEntrance(fleet, journal, gateway: access.gateway)
         do {
-            let path = state + "/" + Self.file
+            let file = FleetStartFile(in: state)
+            let before = try file.read()
             let (holder, freed) = try await entrance.signIn(
-                after: try Self.instance(at: path),
-                program: "yardmaster \(Version.current)",
+                after: before.map { EarlierStart($0.instance, isOver: $0.place == file.place) },
+                program: Self.program,
                 random: (0..<16).map { _ in UInt8.random(in: .min ... .max) },
-                at: time
-            ) { holder in
-                let line = Array((holder.instance + "\n").utf8)
-                if let code = Draft.write(line, to: path, mode: 0o640) {
-                    throw CommandError(.cannotWrite, "\(path): \(Descriptor.text(of: code))")
-                }
-            }
+                at: time,
+                waiting: clock
+            ) { starts in try file.write(starts, knowing: before) }
             if freed > 0 {
                 context.console.note(
                     "yardmaster: gave back \(freed) module\(freed == 1 ? "" : "s") that the last run here had the "
@@ -71,30 +64,7 @@ package struct FleetPlace: Sendable {
         }
     }
 
-    /// Reads the last process; nil when there is none.
-    private static func instance(at path: String) throws(CommandError) -> String? {
-        let descriptor: CInt
-        do throws(FileFault) { descriptor = try FilePlace.open(path, O_RDONLY) } catch {
-            if error.code == ENOENT { return nil }
-            throw CommandError(.configuration, "\(path): \(error)")
-        }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 64)
-        let count = read(descriptor, &bytes, bytes.count)
-        let text = String(
-            decoding: bytes.prefix(max(0, count)).prefix { $0 != 0x0A },
-            as: UTF8.self
-        )
-        let isInstance = text.utf8.count == 36 && text.allSatisfy { $0.isHexDigit || $0 == "-" }
-        guard isInstance else {
-            throw CommandError(
-                .configuration,
-                "\(path) does not hold what a run wrote there",
-                hint: "remove it; modules that its run had are free after two minutes"
-            )
-        }
-        return text
-    }
+    static var program: String { "yardmaster \(Version.current)" }
 }
 
 /// A run's access to its fleet, from signing in to its end.
@@ -123,7 +93,8 @@ struct FleetSeat: Sendable {
                 starts: start,
                 at: now
             )
-            let part = try await entrance.enlist(plan, jobs, as: holder, beginning: beginning)
+            var part = try await entrance.enlist(plan, jobs, as: holder, beginning: beginning)
+            part.program = FleetPlace.program
             return (part, isNew)
         } catch { throw access.commandError(error) }
     }
@@ -199,6 +170,14 @@ extension FleetAccess {
                 .busy,
                 "another machine is at work in the fleet as \(gateway.visible)",
                 hint: "give each its own name: `gateway = NAME` in /etc/yardmaster/fleet.conf"
+            )
+        case .copied:
+            CommandError(
+                .busy,
+                "the last run of this state directory is at work on another machine, or in a copy of the directory",
+                hint:
+                    "a state directory belongs to one machine: begin with an empty one here, and give each machine "
+                    + "its own name: `gateway = NAME` in /etc/yardmaster/fleet.conf"
             )
         case .otherPlan(let rollout, let digest):
             CommandError(

@@ -191,7 +191,8 @@ package struct JobRun {
             // Virtual time does not advance while a rehearsal asks; elsewhere a thread of its own
             // is used.
             on: site.seed == nil ? nil : site.lane,
-            at: RealTime().wallTime
+            at: RealTime().wallTime,
+            waiting: site.time
         )
         do {
             let code = try await carryOut(

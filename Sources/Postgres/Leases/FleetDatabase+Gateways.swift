@@ -1,51 +1,71 @@
 package import Domain
 
 extension FleetDatabase {
-    /// Registers this process of a gateway, and records how far its clock is from the server's.
-    package func register(
+    /// Signs this process of a gateway in, and records how far its clock is from the server's.
+    ///
+    /// `before` are earlier processes of the same state directory.
+    package func signIn(
         _ holder: FleetHolder,
+        after before: [EarlierStart] = [],
         program: String,
-        at time: WallTime
-    ) throws(FleetError) {
-        _ = try rows(
+        at time: WallTime,
+        terms: LeaseTerms = .standard
+    ) throws(FleetError) -> FleetSignIn {
+        func instances(_ starts: [EarlierStart]) -> String { Self.array(starts.map(\.instance)) }
+        let found = try rows(
             FleetStatement(
                 "sign in",
                 """
-                INSERT INTO yardmaster.gateway (instance, name, program, since, heard, clock_offset_ms,
-                  retells)
-                VALUES ($1::uuid, $2, $3, yardmaster.clock(), yardmaster.clock(),
-                  $4::bigint - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, true)
-                ON CONFLICT (instance) DO UPDATE SET heard = yardmaster.clock(), gone = NULL
+                SELECT * FROM yardmaster.sign_in($1::uuid, $2, $3, $4::bigint, $5::uuid[], $6::uuid[],
+                  $7::bigint, $8::bigint)
                 """,
-                [holder.instance, holder.gateway, program, "\(time.milliseconds)"]
+                [
+                    holder.instance, holder.gateway, program, "\(time.milliseconds)",
+                    instances(before.filter(\.isOver)), instances(before.filter { !$0.isOver }),
+                    terms.length.microseconds, (terms.length + terms.takeoverWait).microseconds,
+                ]
             )
         )
+        switch found.first?.text(0) {
+        case "in": return .done
+        case "taken": return .nameTaken
+        case "copied": return .copied(silence: .microseconds(found.first?.integer(1) ?? 0))
+        default: throw FleetError(.refused, "sign in", "the function answers nothing")
+        }
     }
 
-    /// Gives a sign of life; `time` is the machine's clock, if the run uses it.
+    /// Gives a sign of life, with the place in a rollout that the database may have lost; false when
+    /// the database does not know this process, or another one has its name.
+    ///
+    /// `time` is the machine's clock, if the run uses it.
     package func beat(
         _ holder: FleetHolder,
         _ figures: FleetFigures = FleetFigures(),
+        in place: FleetWork? = nil,
         at time: WallTime? = nil
-    ) throws(FleetError) {
-        _ = try rows(
+    ) throws(FleetError) -> Bool {
+        try !rows(
             FleetStatement(
                 "give a sign of life",
                 """
                 UPDATE yardmaster.gateway SET heard = yardmaster.clock(), adapters = $2::text[],
                   links = $3::integer, rights_lost = $4::bigint, waited_ms = $5::bigint,
                   untold = $6::bigint, clock_offset_ms = coalesce($7::bigint
-                    - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, clock_offset_ms)
-                WHERE instance = $1::uuid
+                    - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, clock_offset_ms),
+                  rollout = coalesce($8, rollout), beginning = coalesce($9::bigint, beginning),
+                  draining = CASE WHEN $10::boolean THEN NULL WHEN NOT $10::boolean
+                    THEN coalesce(draining, yardmaster.clock()) ELSE draining END
+                WHERE instance = $1::uuid AND gone IS NULL
                 RETURNING \(Self.unsynced)
                 """,
                 [
                     holder.instance, Self.array(figures.adapters), "\(figures.links)",
                     "\(figures.rightsLost)", "\(figures.waited.nanoseconds / 1_000_000)",
-                    "\(figures.untold)", time.map { "\($0.milliseconds)" },
+                    "\(figures.untold)", time.map { "\($0.milliseconds)" }, place?.rollout,
+                    place.map { "\($0.beginning)" }, place.map { "\($0.takesPart)" },
                 ]
             )
-        )
+        ).isEmpty
     }
 
     /// Signs off, and gives back the rights that are still held.

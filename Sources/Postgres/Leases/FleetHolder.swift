@@ -28,6 +28,39 @@ package struct FleetHolder: Sendable, Hashable {
     }
 }
 
+/// An earlier process of a state directory, which may still have rights.
+package struct EarlierStart: Sendable, Equatable {
+    package let instance: String
+    /// Whether it has certainly ended.
+    package let isOver: Bool
+
+    package init(_ instance: String, isOver: Bool) {
+        (self.instance, self.isOver) = (instance, isOver)
+    }
+}
+
+/// Whether a process has signed in.
+package enum FleetSignIn: Sendable, Equatable {
+    case done
+    /// Another process is at work under the name.
+    case nameTaken
+    /// The last process of the state directory was heard so long ago, and may still be at work
+    /// elsewhere.
+    case copied(silence: Duration)
+}
+
+/// The part of a process in a rollout, which it repeats with each sign of life.
+package struct FleetWork: Sendable, Equatable {
+    package let rollout: String
+    package let beginning: Int
+    /// Whether waves wait for it.
+    package let takesPart: Bool
+
+    package init(on rollout: String, beginning: Int, takesPart: Bool) {
+        (self.rollout, self.beginning, self.takesPart) = (rollout, beginning, takesPart)
+    }
+}
+
 /// Figures of a gateway's run, sent with each sign of life.
 package struct FleetFigures: Sendable, Equatable {
     package var adapters: [String] = []

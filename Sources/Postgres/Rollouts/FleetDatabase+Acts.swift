@@ -79,6 +79,8 @@ package enum FleetPermit: Sendable, Equatable {
     /// It was begun before, and its result is unknown.
     case doubt(by: String)
     case inhibited(FleetInhibit)
+    /// These gateways may have done it, and have not reported again after a fail-over.
+    case awaits(String)
     /// The right is over.
     case fenced
 }
@@ -163,6 +165,7 @@ extension FleetDatabase {
         case "done": return .done(by: row.text(1) ?? "")
         case "doubt": return .doubt(by: row.text(1) ?? "")
         case "inhibited": return .inhibited(FleetInhibit(row, from: 1))
+        case "awaits": return .awaits(row.text(1) ?? "")
         case "fenced": return .fenced
         default: throw FleetError(.refused, operation, "an unknown answer: \(word)")
         }

@@ -12,8 +12,10 @@ package struct FleetHistory: Sendable, Equatable {
     package let generation: Int
     /// How long no right may be granted yet, by the server's clock.
     package let wait: Duration
-    /// The gateways that have not yet reported again what this database may have lost.
+    /// The gateways at work that have not yet reported again what this database may have lost.
     package let awaited: String?
+    /// The same with those whose sign-in it may have lost: until then nothing is done that must be done once.
+    package let unheard: String?
 
     package init(
         recordedSystem: String,
@@ -23,7 +25,8 @@ package struct FleetHistory: Sendable, Equatable {
         isSameTable: Bool,
         generation: Int,
         wait: Duration,
-        awaited: String? = nil
+        awaited: String? = nil,
+        unheard: String? = nil
     ) {
         self.recordedSystem = recordedSystem
         self.system = system
@@ -33,6 +36,7 @@ package struct FleetHistory: Sendable, Equatable {
         self.generation = generation
         self.wait = wait
         self.awaited = awaited
+        self.unheard = unheard
     }
 }
 

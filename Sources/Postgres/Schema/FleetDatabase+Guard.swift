@@ -10,6 +10,8 @@ extension FleetDatabase {
                   h.timeline, substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8),
                   h.module_table = 'yardmaster.module'::regclass::oid, h.generation,
                   (extract(epoch FROM h.claims_after - yardmaster.clock()) * 1000000)::bigint,
+                  (SELECT string_agg(DISTINCT gateway, ', ' ORDER BY gateway)
+                    FROM yardmaster.awaited WHERE was_at_work),
                   (SELECT string_agg(DISTINCT gateway, ', ' ORDER BY gateway) FROM yardmaster.awaited)
                 FROM yardmaster.history h, pg_control_system() s
                 """
@@ -27,7 +29,8 @@ extension FleetDatabase {
             isSameTable: row.isTrue(4),
             generation: Int(generation),
             wait: max(.zero, .microseconds(wait)),
-            awaited: row.text(7)
+            awaited: row.text(7),
+            unheard: row.text(8)
         )
     }
 

@@ -30,7 +30,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE ON yardmaster.run",
                 "INSERT, UPDATE ON yardmaster.plan",
                 "INSERT, UPDATE ON yardmaster.hearing",
-                "INSERT, DELETE ON yardmaster.awaited",
+                "INSERT, UPDATE, DELETE ON yardmaster.awaited",
                 "UPDATE (timeline, claims_after) ON yardmaster.history",
             ]
         case .operator:
@@ -41,7 +41,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "UPDATE ON yardmaster.execution",
                 "UPDATE (drain) ON yardmaster.gateway",
                 "DELETE ON yardmaster.missed",
-                "INSERT, DELETE ON yardmaster.awaited",
+                "INSERT, UPDATE, DELETE ON yardmaster.awaited",
                 "DELETE ON yardmaster.debt, yardmaster.owed, yardmaster.failure",
                 "INSERT, UPDATE, DELETE ON yardmaster.inhibit",
                 "INSERT ON yardmaster.said",

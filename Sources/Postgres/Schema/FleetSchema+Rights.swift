@@ -114,7 +114,7 @@ extension FleetSchema {
           word text, o_epoch bigint, o_generation bigint, a text, b text, c text, d text, e text
         )
         LANGUAGE plpgsql AS $yardmaster$ BEGIN
-          IF EXISTS (SELECT FROM yardmaster.awaited) THEN
+          IF EXISTS (SELECT FROM yardmaster.awaited w WHERE w.was_at_work) THEN
             word := 'refused'; RETURN NEXT; RETURN;
           END IF;
           IF p_beginning > 0 AND NOT p_paying
@@ -203,6 +203,10 @@ extension FleetSchema {
             THEN
               word := 'doubt'; a := s.gateway; RETURN NEXT; RETURN;
             END IF;
+            -- A gateway whose sign-in this database has lost may have done it.
+            SELECT string_agg(DISTINCT w.gateway, ', ' ORDER BY w.gateway) INTO a
+            FROM yardmaster.awaited w;
+            IF a IS NOT NULL THEN word := 'awaits'; RETURN NEXT; RETURN; END IF;
             INSERT INTO yardmaster.step AS n (rollout, beginning, vehicle, digest, ordinal,
               serial, action, epoch, instance, gateway, begun)
             VALUES (p_rollout, began, p_vehicle, p_digest, p_ordinal, p_serial, p_action,

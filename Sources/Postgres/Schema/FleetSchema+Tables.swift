@@ -42,6 +42,8 @@ extension FleetSchema {
           untold bigint NOT NULL DEFAULT 0
         );
         CREATE INDEX gateway_name ON yardmaster.gateway (name);
+        -- One process at a time has a name.
+        CREATE UNIQUE INDEX gateway_at_work ON yardmaster.gateway (name) WHERE gone IS NULL;
 
         -- The right to touch a module. The epoch counts its grants, and is kept after they end.
         CREATE TABLE yardmaster.module (
@@ -75,10 +77,13 @@ extension FleetSchema {
           'yardmaster.module'::regclass::oid
         FROM pg_control_system();
 
-        -- Processes of gateways that may have done something that this database has lost.
+        -- Processes of gateways that may have done something that this database has lost. One that was
+        -- at work then keeps every right from being granted; one whose sign-in may be lost keeps only
+        -- steps that must be done once.
         CREATE TABLE yardmaster.awaited (
           instance uuid PRIMARY KEY,
           gateway text NOT NULL,
+          was_at_work boolean NOT NULL,
           since timestamptz NOT NULL DEFAULT yardmaster.clock()
         );
 

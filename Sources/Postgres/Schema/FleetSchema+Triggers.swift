@@ -14,20 +14,21 @@ extension FleetSchema {
           RETURN NEW;
         END $yardmaster$;
 
-        -- A standby that took over lacks the last moments: gateways that were at work then are
-        -- awaited. A backup may lack any length of time: all gateways at work in the month
-        -- before it are awaited.
+        -- A standby that took over lacks the last moments, and with them what gateways did that were
+        -- at work, and the sign-in of others: any gateway of the last month may have signed in then.
+        -- A backup may lack any length of time.
         CREATE OR REPLACE FUNCTION yardmaster.await_gateways() RETURNS trigger
         LANGUAGE plpgsql AS $yardmaster$ DECLARE latest timestamptz; BEGIN
           SELECT max(g.heard) INTO latest FROM yardmaster.gateway g;
-          INSERT INTO yardmaster.awaited (instance, gateway)
-          SELECT DISTINCT ON (g.name) g.instance, g.name FROM yardmaster.gateway g
-          WHERE g.retells AND (
-            NEW.generation <> OLD.generation AND g.heard > latest - interval '30 days'
-            OR NEW.timeline <> OLD.timeline AND g.gone IS NULL
-              AND g.heard > latest - interval '1 hour')
+          INSERT INTO yardmaster.awaited AS a (instance, gateway, was_at_work)
+          SELECT DISTINCT ON (g.name) g.instance, g.name, NEW.generation <> OLD.generation
+            OR g.gone IS NULL AND g.heard > latest - interval '1 hour'
+          FROM yardmaster.gateway g
+          WHERE (NEW.generation <> OLD.generation OR NEW.timeline <> OLD.timeline)
+            AND g.retells AND g.heard > latest - interval '30 days'
           ORDER BY g.name, g.heard DESC
-          ON CONFLICT (instance) DO NOTHING;
+          ON CONFLICT (instance) DO UPDATE SET
+            was_at_work = a.was_at_work OR excluded.was_at_work;
           RETURN NULL;
         END $yardmaster$;
 

@@ -129,6 +129,9 @@ extension FleetSchema {
           SELECT count(*) INTO working FROM yardmaster.workers(p_rollout, p_beginning);
           IF r.beginning IS DISTINCT FROM p_beginning OR r.hold IS NOT NULL
             OR r.state = 'finished' OR working = 0
+            -- Its vehicles are lost: a wave of none does not end.
+            OR NOT EXISTS (SELECT FROM yardmaster.execution e
+              WHERE e.rollout = p_rollout AND e.beginning = p_beginning)
           THEN RETURN; END IF;
           WITH gone AS MATERIALIZED (
             SELECT m.vehicle FROM yardmaster.missed m

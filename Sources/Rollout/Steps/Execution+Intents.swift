@@ -93,6 +93,9 @@ extension Execution {
         case .inhibited(let inhibit):
             try await settle(id, intent, IntentRecord.failed, isTold: false)
             throw .verdict(.deferred, nil, inhibit.sentence)
+        case .later(let reason):
+            try await settle(id, intent, IntentRecord.failed, isTold: false)
+            throw .verdict(.deferred, nil, reason)
         case .ended:
             // The others may have recorded it, but it was certainly not done.
             try await settle(id, intent, IntentRecord.failed)

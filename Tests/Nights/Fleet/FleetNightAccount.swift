@@ -20,6 +20,8 @@ struct FleetNightAccount: Sendable {
     /// What gateways' journals have that nobody was told, and what they owe by their own journals.
     var untold = 0
     var debts: Set<String> = []
+    /// The waves of which a gateway has asked whether the next one may begin.
+    var checks: Set<Check> = []
     /// Doubts that a person has answered with `retry`, and with `clear`; vehicles that were cleared.
     var sentAgain: [Int] = []
     var seenTo: [Int] = []
@@ -33,6 +35,12 @@ struct FleetNightAccount: Sendable {
 
     init(_ number: Int, _ night: FleetNightStory.Night) {
         (self.number, self.night) = (number, night)
+    }
+
+    struct Check: Sendable, Hashable {
+        let rollout: String
+        let beginning: Int
+        let wave: Int
     }
 
     struct Touch: Sendable {
@@ -102,8 +110,19 @@ struct FleetNightTables: Sendable {
     struct Wave: Sendable {
         let rollout: String
         let beginning: Int
+        let at: Moment
         let wave: Int
         let hold: String?
+        /// How often people had resumed the rollout by then.
+        let resumed: Int
+        /// Seconds since the end of the wave before.
+        let soaked: Int?
+    }
+
+    /// What a gate counts, and what the vehicles of its beginning add to it.
+    struct Gate: Sendable, Equatable {
+        let attempted: Int
+        let failed: Int
     }
 
     struct Execution: Sendable {
@@ -125,7 +144,10 @@ struct FleetNightTables: Sendable {
 
     var rights: [Right] = []
     var waves: [Wave] = []
+    /// Of the present beginnings, and of all.
     var executions: [Execution] = []
+    var allExecutions: [Execution] = []
+    var gates: [String: (said: Gate, summed: Gate)] = [:]
     var verdicts: [Verdict] = []
     var debts: Set<String> = []
     /// The rollout that each of these debts is of.
@@ -169,21 +191,27 @@ struct FleetNightTables: Sendable {
             )
         }
         waves = try await rows(
-            "SELECT rollout, beginning, wave, hold FROM night.wave ORDER BY number"
+            """
+            SELECT rollout, beginning, wave, hold, resumed, soaked,
+              (extract(epoch FROM at) * 1000000)::bigint
+            FROM night.wave ORDER BY number
+            """
         ).map { row in
             Wave(
                 rollout: row.text(0) ?? "",
                 beginning: Int(row.integer(1) ?? 0),
+                at: moment(row.integer(6) ?? 0),
                 wave: Int(row.integer(2) ?? 0),
-                hold: row.text(3)
+                hold: row.text(3),
+                resumed: Int(row.integer(4) ?? 0),
+                soaked: row.integer(5).map { Int($0) }
             )
         }
-        executions = try await rows(
+        allExecutions = try await rows(
             """
             SELECT e.rollout, e.beginning, e.vehicle, e.state, e.outcome, e.touched, e.forgiven,
               e.failure
-            FROM yardmaster.execution e JOIN yardmaster.rollout r ON r.name = e.rollout
-              AND r.beginning = e.beginning ORDER BY 1, 2, 3
+            FROM yardmaster.execution e ORDER BY 1, 2, 3
             """
         ).map { row in
             Execution(
@@ -225,6 +253,22 @@ struct FleetNightTables: Sendable {
         for row in try await rows("SELECT name, beginning, hold FROM yardmaster.rollout") {
             beginnings[row.text(0) ?? ""] = Int(row.integer(1) ?? 0)
             holds[row.text(0) ?? ""] = row.text(2)
+        }
+        executions = allExecutions.filter { beginnings[$0.rollout] == $0.beginning }
+        for row in try await rows(
+            """
+            SELECT r.name, r.attempted, r.failed, coalesce(sum(e.attempted), 0),
+              coalesce(sum(e.failed), 0)
+            FROM yardmaster.rollout r LEFT JOIN yardmaster.execution e ON e.rollout = r.name
+              AND e.beginning = r.beginning
+            GROUP BY r.name, r.attempted, r.failed
+            """
+        ) {
+            func number(_ column: Int) -> Int { Int(row.integer(column) ?? 0) }
+            gates[row.text(0) ?? ""] = (
+                Gate(attempted: number(1), failed: number(2)),
+                Gate(attempted: number(3), failed: number(4))
+            )
         }
     }
 }

@@ -56,6 +56,11 @@ final class FleetNightDoings: Sendable {
         state.withLock { $0.archive[digest] }
     }
 
+    func checked(_ rollout: String, _ beginning: Int, _ wave: Int) {
+        let check = FleetNightAccount.Check(rollout: rollout, beginning: beginning, wave: wave)
+        state.withLock { _ = $0.account.checks.insert(check) }
+    }
+
     func touched(_ touch: FleetNightAccount.Touch) {
         state.withLock { $0.account.touches.append(touch) }
     }

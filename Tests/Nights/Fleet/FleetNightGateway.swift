@@ -10,9 +10,9 @@ import Synchronization
 /// One gateway over all nights: its disk, its place, its line to the database, and what runs on it.
 final class FleetNightGateway: Sendable {
     private struct State {
-        /// The last start that may have rights, as its file has it.
-        var instance: String?
-        var starts: UInt64 = 0
+        /// The starts that may have rights, as its file has them.
+        var starts: [EarlierStart] = []
+        var draws: UInt64 = 0
         var host: NightHost?
         var stop: StopSignal?
         /// It was killed; whether the machine lost its power.
@@ -41,18 +41,18 @@ final class FleetNightGateway: Sendable {
 
     var name: String { FleetNightStory.name(number) }
 
-    var instance: String? {
-        get { state.withLock { $0.instance } }
-        set { state.withLock { $0.instance = newValue } }
+    var starts: [EarlierStart] {
+        get { state.withLock { $0.starts } }
+        set { state.withLock { $0.starts = newValue } }
     }
 
     /// 16 bytes that no other start draws.
     func draw() -> [UInt8] {
-        let starts = state.withLock { state in
-            state.starts += 1
-            return state.starts
+        let draws = state.withLock { state in
+            state.draws += 1
+            return state.draws
         }
-        var random = SplitMix64(seed: seed ^ UInt64(number + 1) << 40 ^ starts << 20)
+        var random = SplitMix64(seed: seed ^ UInt64(number + 1) << 40 ^ draws << 20)
         return (0..<16).map { _ in UInt8(truncatingIfNeeded: random.next()) }
     }
 

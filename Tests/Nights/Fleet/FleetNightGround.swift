@@ -122,7 +122,7 @@ package final class FleetNightGround: Sendable {
         "SET session_replication_role = replica;"
         + [
             "module", "gateway", "verdict", "rollout", "step", "debt", "owed", "inhibit", "failure",
-            "said", "execution", "missed", "hearing",
+            "said", "execution", "missed", "hearing", "awaited",
         ].map { "DELETE FROM yardmaster.\($0);" }.joined()
             + """
             DELETE FROM night.touch; DELETE FROM night.wave;
@@ -144,7 +144,7 @@ package final class FleetNightGround: Sendable {
           owes boolean, early boolean);
         CREATE TABLE night.wave (
           number bigint GENERATED ALWAYS AS IDENTITY, at timestamptz, rollout text,
-          beginning bigint, wave integer, hold text);
+          beginning bigint, wave integer, hold text, resumed bigint, soaked bigint);
         CREATE FUNCTION night.touched() RETURNS trigger LANGUAGE plpgsql AS $$
         DECLARE is_new boolean := NEW.holder IS NOT NULL
           AND (TG_OP = 'INSERT' OR OLD.epoch <> NEW.epoch);
@@ -171,8 +171,10 @@ package final class FleetNightGround: Sendable {
           IF TG_OP = 'INSERT' OR NEW.wave <> OLD.wave OR NEW.beginning <> OLD.beginning
             OR NEW.hold IS DISTINCT FROM OLD.hold
           THEN
-            INSERT INTO night.wave (at, rollout, beginning, wave, hold)
-            VALUES (yardmaster.clock(), NEW.name, NEW.beginning, NEW.wave, NEW.hold);
+            INSERT INTO night.wave (at, rollout, beginning, wave, hold, resumed, soaked)
+            VALUES (yardmaster.clock(), NEW.name, NEW.beginning, NEW.wave, NEW.hold, NEW.resumed,
+              CASE WHEN TG_OP = 'UPDATE' AND OLD.wave_ended IS NOT NULL
+                THEN extract(epoch FROM yardmaster.clock() - OLD.wave_ended)::bigint END);
           END IF;
           RETURN NEW;
         END $$;

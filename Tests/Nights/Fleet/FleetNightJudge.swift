@@ -106,33 +106,71 @@ struct FleetNightJudge {
 
     // MARK: L11
 
+    /// Each beginning begins at its first wave, and each further wave has waited for what lies between.
     private mutating func judgeWaves(_ account: FleetNightAccount) {
-        var waves: [String: (beginning: Int, wave: Int)] = [:]
+        var waves: [String: (beginning: Int, wave: Int, resumed: Int)] = [:]
         for wave in account.tables.waves {
-            if let before = waves[wave.rollout], before.beginning == wave.beginning,
-                wave.wave != before.wave, wave.wave != before.wave + 1
-            {
-                no("L11", "\(wave.rollout) went from wave \(before.wave) to \(wave.wave)")
+            let before = waves[wave.rollout]
+            defer { waves[wave.rollout] = (wave.beginning, wave.wave, wave.resumed) }
+            guard wave.at >= account.began else { continue }
+            if let before, before.beginning == wave.beginning {
+                guard wave.wave != before.wave else { continue }
+                if wave.wave != before.wave + 1 {
+                    no("L11", "\(wave.rollout) went from wave \(before.wave) to \(wave.wave)")
+                }
+                // What a person has resumed is judged by what is promised of `resume`.
+                if wave.resumed == before.resumed { judgeBetween(wave, account) }
+            } else if wave.wave != 0 {
+                no(
+                    "L11",
+                    "beginning \(wave.beginning) of \(wave.rollout) began at wave \(wave.wave)"
+                )
             }
-            waves[wave.rollout] = (wave.beginning, wave.wave)
         }
     }
 
+    private mutating func judgeBetween(
+        _ wave: FleetNightTables.Wave,
+        _ account: FleetNightAccount
+    ) {
+        let name = "wave \(wave.wave) of \(wave.rollout)"
+        if let soak = story.policy.soak, wave.soaked.map({ $0 < soak }) ?? true {
+            no("L11", "\(name) began \(wave.soaked ?? 0) s after the one before, of \(soak)")
+        }
+        if story.policy.asks { no("L11", "\(name) began, and nobody has said so") }
+        let check = FleetNightAccount.Check(
+            rollout: wave.rollout,
+            beginning: wave.beginning,
+            wave: wave.wave - 1
+        )
+        if story.policy.checks == true, !account.checks.contains(check) {
+            no("L11", "\(name) began unchecked")
+        }
+    }
+
+    /// A gate counts what its beginning's vehicles did, and nothing else.
     private mutating func judgeGate(_ account: FleetNightAccount) {
+        for (rollout, gate) in account.tables.gates.sorted(by: { $0.key < $1.key })
+        where gate.said != gate.summed {
+            no("L11", "the gate of \(rollout) says \(gate.said), and its vehicles \(gate.summed)")
+        }
         guard let limit = story.policy.gate else { return }
-        for (rollout, beginning) in account.tables.beginnings {
-            let counted = account.tables.executions.filter {
-                $0.rollout == rollout && $0.beginning == beginning && $0.isTouched
-                    && !$0.isForgiven && $0.outcome?.tally == .failed
-            }
+        var counts: [String: (all: Int, settled: Int)] = [:]
+        for execution in account.tables.allExecutions
+        where execution.beginning >= account.tablesBefore.beginnings[execution.rollout] ?? 1 {
+            guard execution.isTouched, !execution.isForgiven, execution.outcome?.tally == .failed
+            else { continue }
             // What was begun before this night, and is settled whatever the gate says.
-            let settled = counted.count {
-                account.tablesBefore.debts.contains($0.vehicle)
-                    || account.tablesBefore.doubts.contains($0.vehicle)
-            }
-            if counted.count - settled > limit + 1 {
-                no("L11", "\(counted.count) have failed at a gate of \(limit) of \(rollout)")
-            }
+            let isSettled =
+                account.tablesBefore.debts.contains(execution.vehicle)
+                || account.tablesBefore.doubts.contains(execution.vehicle)
+            let name = "beginning \(execution.beginning) of \(execution.rollout)"
+            counts[name, default: (0, 0)].all += 1
+            if isSettled { counts[name, default: (0, 0)].settled += 1 }
+        }
+        for (name, count) in counts.sorted(by: { $0.key < $1.key })
+        where count.all - count.settled > limit + 1 {
+            no("L11", "\(count.all) have failed at a gate of \(limit) in \(name)")
         }
     }
 

@@ -347,7 +347,11 @@ struct FleetNightLife: Sendable {
                 starts: start,
                 at: clock.wallTime
             )
-            let part = try await entrance.enlist(plan, job.jobs, as: holder, beginning: beginning)
+            var part = try await entrance.enlist(plan, job.jobs, as: holder, beginning: beginning)
+            part.check = { [name = plan.name] wave in
+                doings.checked(name, beginning, wave)
+                return nil
+            }
             doings.entered(plan.name, beginning, wish, depot.always(wish), await modules())
             let (run, coordinator) = try await gateway.beginRun(
                 of: plan,
@@ -407,11 +411,12 @@ struct FleetNightLife: Sendable {
         while true {
             do {
                 let (holder, _) = try await entrance.signIn(
-                    after: gateway.instance,
+                    after: gateway.starts,
                     program: "yardmaster nights",
                     random: gateway.draw(),
-                    at: gateway.clock.wallTime
-                ) { gateway.instance = $0.instance }
+                    at: gateway.clock.wallTime,
+                    waiting: gateway.clock
+                ) { gateway.starts = $0 }
                 return holder
             } catch {
                 if try await gateway.journal.isCut() { return nil }

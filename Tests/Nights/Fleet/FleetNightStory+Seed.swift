@@ -13,7 +13,8 @@ extension FleetNightStory {
         policy.adapters = 1
         var teller = NightTeller(seed: seed ^ 0xF1EE_7000)
         teller.placeGateways(&self)
-        for _ in 0..<(1 + teller.pick(4)) { nights.append(teller.night(self)) }
+        teller.divide(&self)
+        for _ in 0..<5 { nights.append(teller.night(self)) }
     }
 }
 
@@ -35,6 +36,15 @@ extension NightTeller {
         if pick(4) == 0 { story.shared = vehicles.filter { _ in pick(2) == 0 } }
     }
 
+    /// Most lives begin their rollout several times, in waves with something between them.
+    fileprivate mutating func divide(_ story: inout FleetNightStory) {
+        if pick(2) == 0 { story.policy.again = one(of: ["each-run", "each-run", "daily"]) }
+        let vehicles = story.vehicles.count
+        if vehicles > 1, pick(2) == 0 { story.policy.waves = [1 + pick(vehicles - 1)] }
+        if pick(3) == 0 { story.policy.soak = one(of: [30, 600, 7_200]) }
+        if pick(4) == 0 { story.policy.checks = true }
+    }
+
     fileprivate mutating func night(_ story: FleetNightStory) -> FleetNightStory.Night {
         let (gateways, vehicles) = (story.gateways.count, story.vehicles.count)
         var night = FleetNightStory.Night(starts: [])
@@ -42,11 +52,12 @@ extension NightTeller {
         for gateway in 0..<gateways where pick(6) > 0 {
             var start = FleetNightStory.Start(gateway, second: pick(one(of: [5, 60, 600])))
             if !story.shared.isEmpty, pick(3) == 0 { start.rollout = .other }
-            start.again = pick(20) == 0
+            start.again = pick(10) == 0
             night.starts.append(start)
         }
         if night.starts.isEmpty { night.starts = [.init(pick(gateways), second: 0)] }
         if pick(4) == 0 { night.edits.append(edit(vehicles)) }
+        if pick(3) == 0 { night.edits.append(.newImages) }
         for _ in 0..<pick(one(of: [1, 1, 3])) {
             night.words.append(.init(word(vehicles), on: pick(gateways)))
         }

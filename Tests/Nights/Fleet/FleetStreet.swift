@@ -279,11 +279,12 @@ package struct FleetStreet: Sendable {
         let jobs = builder.jobs(images: images, access: access)
         let entrance = FleetEntrance(fleet, journal, gateway: gateway.name)
         let (holder, _) = try await entrance.signIn(
-            after: nil,
+            after: [],
             program: "yardmaster street",
             random: gateway.draw(),
-            at: clock.wallTime
-        ) { gateway.instance = $0.instance }
+            at: clock.wallTime,
+            waiting: clock
+        ) { gateway.starts = $0 }
         let (beginning, isNew) = try await entrance.enter(
             plan,
             as: holder,
