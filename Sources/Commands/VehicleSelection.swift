@@ -50,6 +50,9 @@ package struct VehicleSelection: Sendable, Equatable, CustomStringConvertible {
 
     package var description: String { text }
 
+    /// Whether it may select several vehicles by their ids.
+    package var hasWildcards: Bool { isPattern && text.contains { $0 == "*" || $0 == "?" } }
+
     /// Whether it selects vehicles by their ids only.
     package var isPattern: Bool {
         if case .pattern = form { return true }

@@ -16,19 +16,23 @@ package struct Hold: Sendable, Equatable {
     /// Who set it: a person's name, or the part of the program.
     package let author: String
     package let made: WallTime
+    /// The wave, from 0, that has ended and stopped the rollout; nil for a gate and a person.
+    package let afterWave: Int?
 
     package init(
         _ kind: Kind,
         _ rollout: String,
         reason: String,
         author: String,
-        at made: WallTime
+        at made: WallTime,
+        afterWave: Int? = nil
     ) {
         self.kind = kind
         self.rollout = rollout
         self.reason = reason
         self.author = author
         self.made = made
+        self.afterWave = afterWave
     }
 
     /// The author of a hold that a gate or a wave set.
@@ -47,11 +51,12 @@ package struct Hold: Sendable, Equatable {
             rollout,
             reason: "\(first.reason); \(words), by \(second.author): \(second.reason)",
             author: first.author,
-            at: first.made
+            at: first.made,
+            afterWave: first.afterWave ?? second.afterWave
         )
     }
 
-    static let columns = "rollout, kind, reason, author, made"
+    static let columns = "rollout, kind, reason, author, made, after_wave"
 
     init(row: borrowing SQLStatement, from first: Int32 = 0) throws(JournalError) {
         rollout = row.text(first) ?? ""
@@ -59,11 +64,15 @@ package struct Hold: Sendable, Equatable {
         reason = row.text(first + 2) ?? ""
         author = row.text(first + 3) ?? ""
         made = WallTime(milliseconds: row.integer(first + 4))
+        afterWave = row.isNull(first + 5) ? nil : Int(row.integer(first + 5))
     }
 
     /// In the order of `columns`.
     var values: [Value] {
-        [.text(rollout), .text(kind.rawValue), .text(reason), .text(author), Value(made)]
+        [
+            .text(rollout), .text(kind.rawValue), .text(reason), .text(author), Value(made),
+            Value(afterWave),
+        ]
     }
 }
 

@@ -67,14 +67,15 @@ extension Journal {
 
     static func save(_ hold: Hold, in database: JournalDatabase) throws(JournalError) {
         try database.statement(
-            "INSERT OR REPLACE INTO holds (\(Hold.columns)) VALUES (?, ?, ?, ?, ?)"
+            "INSERT OR REPLACE INTO holds (\(Hold.columns)) VALUES (?, ?, ?, ?, ?, ?)"
         ).run(hold.values)
     }
 
     /// Lifts a pause.
     ///
-    /// A person has looked: earlier failures no longer count at the gate, and a wave that has ended
-    /// is over.
+    /// A person has looked: earlier failures no longer count at the gate, and the next wave begins
+    /// when it was the ended one that paused the rollout. Another pause takes nothing from the soak
+    /// time, the check and the question after a wave.
     package func resume(
         _ rollout: String,
         saying: Saying? = nil
@@ -82,30 +83,33 @@ extension Journal {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
-            switch try view.hold(on: rollout)?.kind {
+            let hold = try view.hold(on: rollout)
+            switch hold?.kind {
             case .aborted: return .refused(Self.abortedForGood)
             case nil: return .noChange("it is not paused")
             case .paused: break
             }
             try database.statement("DELETE FROM holds WHERE rollout = ?").run([.text(rollout)])
             try Self.forgive(rollout, in: database)
+            if let wave = hold?.afterWave {
+                try database.statement(
+                    """
+                    UPDATE rollouts SET wave = wave + 1, wave_ended = NULL
+                    WHERE name = ? AND state = 'running' AND wave = ? AND wave_ended IS NOT NULL
+                    """
+                ).run([.text(rollout), Value(wave)])
+            }
             try Self.note(saying, in: database)
             return .done
         }
     }
 
-    /// Earlier failures no longer count at the gate, and a wave that has ended is over.
+    /// Earlier failures no longer count at the gate.
     static func forgive(_ rollout: String, in database: JournalDatabase) throws(JournalError) {
         // This includes executions whose verdict was removed since, by `retry` or by a further
         // attempt.
         try database.statement(
             "UPDATE executions SET forgiven = 1 WHERE rollout = ? AND counted = 1"
-        ).run([.text(rollout)])
-        try database.statement(
-            """
-            UPDATE rollouts SET wave = wave + 1, wave_ended = NULL
-            WHERE name = ? AND state = 'running' AND wave_ended IS NOT NULL
-            """
         ).run([.text(rollout)])
     }
 }

@@ -46,7 +46,7 @@ package struct RolloutRecord: Sendable, Equatable {
     /// Includes the hold, which is in a row of its own.
     static let query = """
         SELECT name, plan, state, wave, wave_ended, began, updated, rollout, kind, holds.reason,
-            author, made
+            author, made, after_wave
         FROM rollouts LEFT JOIN holds ON holds.rollout = rollouts.name
         """
 

@@ -207,7 +207,9 @@ extension Schema {
             kind TEXT NOT NULL CHECK (kind IN ('paused', 'aborted')),
             reason TEXT NOT NULL,
             author TEXT NOT NULL,
-            made INTEGER NOT NULL
+            made INTEGER NOT NULL,
+            -- The wave that it was set after: its `resume` begins the next one.
+            after_wave INTEGER CHECK (after_wave >= 0)
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE inhibits (

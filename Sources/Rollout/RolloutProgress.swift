@@ -272,8 +272,8 @@ final class RolloutProgress: Sendable {
     /// The hold that a gate or a wave sets when it ends the run in this way, whatever hold there is.
     ///
     /// Nil when this run has set it before, or when it only obeys: a hold that a person lifts while
-    /// the run drains is not set again.
-    func hold(_ ending: RunEnding) -> GateHold? {
+    /// the run drains is not set again. `wave` is the one that has ended and stops the rollout.
+    func hold(_ ending: RunEnding, after wave: Int? = nil) -> GateHold? {
         let found: (kind: Hold.Kind, why: String)? =
             switch ending {
             case .paused(let why): (.paused, why)
@@ -286,7 +286,8 @@ final class RolloutProgress: Sendable {
             depot.rollout,
             reason: found.why,
             author: Hold.gate,
-            at: depot.time.wallTime
+            at: depot.time.wallTime,
+            afterWave: wave
         )
         return state.withLock { state in
             guard state.rollout != nil, state.set != found.kind, state.set != .aborted else {
@@ -303,7 +304,9 @@ final class RolloutProgress: Sendable {
 
     /// Writes the hold of a wave that stops the rollout: from here on nothing more is begun.
     func drains(_ ending: RunEnding) async throws(JournalError) {
-        guard let hold = hold(ending) else { return }
+        // A gate's hold is written with the verdict that trips it, so what stops here is a wave.
+        let wave = rollout.flatMap { $0.waveEnded == nil ? nil : $0.wave }
+        guard let hold = hold(ending, after: wave) else { return }
         try await depot.journal.trip(hold)
     }
 

@@ -30,7 +30,7 @@ struct FleetCommand {
             return .done
         }
         let access = try FleetAccess(invocation, context)
-        let (standing, missing) = try await access.withDatabase { fleet throws(FleetError) in
+        let (standing, missing) = try await access.withServer { fleet throws(FleetError) in
             let standing = try await fleet.standing()
             _ = try await fleet.upgrade(
                 from: standing == .absent ? .absent : .same,
@@ -56,7 +56,7 @@ struct FleetCommand {
     func upgradeTables() async throws(CommandError) -> ExitCode {
         let access = try FleetAccess(invocation, context)
         let wantsStatements = invocation.has("sql")
-        let (standing, missing) = try await access.withDatabase { fleet throws(FleetError) in
+        let (standing, missing) = try await access.withServer { fleet throws(FleetError) in
             let standing = try await fleet.standing()
             guard case .older = standing, !wantsStatements else { return (standing, [FleetRole]()) }
             _ = try await fleet.upgrade(from: standing, by: Self.program)
@@ -104,7 +104,7 @@ struct FleetCommand {
     func acceptRestore() async throws(CommandError) -> ExitCode {
         let access = try FleetAccess(invocation, context)
         let terms = terms
-        let generation = try await access.withDatabase { fleet throws(FleetError) in
+        let generation = try await access.withTables { fleet throws(FleetError) in
             try await fleet.acceptRestore(known: nil, terms: terms)
         }
         let wait = terms.length + terms.takeoverWait
@@ -122,7 +122,7 @@ struct FleetCommand {
         let terms = terms
         let findings: [Finding]
         do throws(CommandError) {
-            findings = try await access.withDatabase { fleet throws(FleetError) in
+            findings = try await access.withServer { fleet throws(FleetError) in
                 try await Self.findings(on: fleet, terms)
             }
         } catch {
@@ -187,6 +187,7 @@ struct FleetCommand {
                 )
             )
         }
+        findings.append(finding(on: try await fleet.pruning()))
         let offset = try await fleet.clockOffset(at: RealTime().wallTime)
         let amount = max(offset, .zero - offset)
         let side = offset < .zero ? "behind" : "ahead of"
@@ -224,6 +225,22 @@ struct FleetCommand {
             )
         }
         return findings
+    }
+
+    /// Whether the tables would grow forever.
+    private static func finding(on pruning: (since: Duration?, oldest: Duration?)) -> Finding {
+        let (month, quarter) = (Duration.seconds(30 * 86_400), Duration.seconds(90 * 86_400))
+        let done = pruning.since.map { "was dropped \($0.brief) ago" } ?? "was never dropped"
+        let isRecent = pruning.since.map { $0 < month } ?? false
+        guard !isRecent, let oldest = pruning.oldest, oldest > quarter else {
+            return Finding(.good, "past", "what is over \(done)")
+        }
+        return Finding(
+            .warning,
+            "past",
+            "what is over \(done), and the tables go back \(oldest.brief)",
+            "give 'yardmaster fleet prune' to a timer on the database's own machine"
+        )
     }
 
     private static func finding(on verdict: EpochGuard) -> Finding {

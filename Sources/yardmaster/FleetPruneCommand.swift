@@ -17,8 +17,10 @@ struct FleetPruneCommand {
         common = CommonOptions(invocation)
     }
 
-    /// Rows of one transaction: few enough that no other session has to wait.
-    private static let batch = 1_000
+    /// Pages of one transaction: few enough that no other session has to wait.
+    private static let batch = 128
+    /// How long a statement may take: nobody waits for it, and a server may be busy.
+    private static let patience = Duration.seconds(600)
 
     func run() async throws(CommandError) -> ExitCode {
         let beginnings =
@@ -42,7 +44,7 @@ struct FleetPruneCommand {
         }
         let access = try FleetAccess(invocation, context)
         let file = archive
-        let result = try await access.withTables {
+        let result = try await access.withTables(patience: Self.patience) {
             fleet throws(FleetError) -> Result<[(FleetPast, Int)], CommandError> in
             var counts: [(FleetPast, Int)] = []
             for table in FleetPast.allCases {
@@ -51,13 +53,13 @@ struct FleetPruneCommand {
                     continue
                 }
                 var dropped = 0
-                var last = Self.batch
-                while last == Self.batch {
+                let end = try await fleet.pages(of: table)
+                for begin in stride(from: 0, to: end, by: Self.batch) {
                     do {
-                        last = try await fleet.drop(
+                        dropped += try await fleet.drop(
                             from: table,
                             beyond: retention,
-                            atMost: Self.batch
+                            in: begin..<begin + Self.batch
                         ) { rows throws(CommandError) in
                             try file?.keep(rows, of: table)
                         }
@@ -68,10 +70,10 @@ struct FleetPruneCommand {
                             error as? CommandError ?? CommandError(.internal, "\(error)")
                         )
                     }
-                    dropped += last
                 }
                 counts.append((table, dropped))
             }
+            if !isDry { try await fleet.notePruning() }
             return .success(counts)
         }
         tell(try result.get(), isDry)

@@ -360,6 +360,36 @@ struct ActTests {
 
     // MARK: What people set
 
+    @Test func `an inhibition for a time ends by the server's clock`() async throws {
+        try await Members.with(["north"], plan: .sample()) { them in
+            // A server whose clock is days ahead of this machine's.
+            try them.ground.ask(
+                """
+                CREATE OR REPLACE FUNCTION yardmaster.clock() RETURNS timestamptz
+                LANGUAGE sql AS $$ SELECT clock_timestamp() + make_interval(days => 3) $$
+                """
+            )
+            let until = try await them[0].fleet.inhibit(
+                [try vehicle()],
+                reason: "workshop",
+                for: .seconds(3_600),
+                by: "mia"
+            )
+            let left = try await them[0].fleet.rows(
+                FleetStatement(
+                    "look",
+                    "SELECT extract(epoch FROM expires - yardmaster.clock())::int FROM yardmaster.inhibit"
+                )
+            )
+            #expect((3_000...3_600).contains(Int(left.first?.integer(0) ?? 0)))
+            #expect(try await them[0].fleet.inhibits().first?.expires == until)
+            guard case .inhibited = try await claim(them[0]) else {
+                Issue.record("it is over before its time")
+                return
+            }
+        }
+    }
+
     @Test func `what is set on any machine is obeyed before the next act`() async throws {
         try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
@@ -367,7 +397,7 @@ struct ActTests {
             try await south.fleet.inhibit(
                 [try vehicle()],
                 reason: "workshop",
-                expires: nil,
+                for: nil,
                 by: "mia"
             )
             guard case .inhibited(let inhibit) = try await begin(north).0 else {

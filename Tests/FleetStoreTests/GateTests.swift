@@ -60,6 +60,41 @@ struct GateTests {
         }
     }
 
+    @Test func `a pause within a soak takes nothing from a fleet's soak, check and question`()
+        async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(2)
+            try await enlist(them, all, waves: [1, 1])
+            guard case .granted(let lease, _) = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            try await settle(them[0], all[0], lease, .succeeded)
+            let (north, south) = (them[0].fleet, them[1].fleet)
+            let wave = try #require(try await north.endedWave(of: "city", beginning: 1))
+            let (mine, other) = (them[0].holder, them[1].holder)
+            let isOurs = try await north.takeCheck(of: "city", beginning: 1, after: 0, as: mine)
+            #expect(isOurs)
+            try them.ground.ask(
+                "UPDATE yardmaster.rollout SET wave_ended = wave_ended - interval '1 h'"
+            )
+            #expect(try await south.hold("city", .paused, reason: "rain", by: "mia") == .done)
+            #expect(try await south.resume("city", by: "mia") == .done)
+            let after = try #require(try await north.endedWave(of: "city", beginning: 1))
+            #expect(after.number == wave.number, "the next wave has begun")
+            #expect(after.soaked >= .seconds(3_600), "the soak begins from the start")
+            // The check goes on where it runs, and is not done twice.
+            let isTheirs = try await south.takeCheck(of: "city", beginning: 1, after: 0, as: other)
+            #expect(!isTheirs)
+            // The question of the wave itself is answered by `resume`.
+            try await north.stop("city", beginning: 1, after: 0, reason: "a person is to look")
+            #expect(try await south.resume("city", by: "mia") == .done)
+            #expect(try await south.rollout("city")?.wave == 1)
+            #expect(try await south.rollout("city")?.waveEnded == nil)
+        }
+    }
+
     @Test func `a vehicle that the fleet's plan does not have gets no right`() async throws {
         try await Members.with(["north", "south"]) { them in
             let all = try vehicles(3)

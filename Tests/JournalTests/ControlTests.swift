@@ -21,6 +21,37 @@ import Workbench
         }
     }
 
+    @Test(arguments: [true, false])
+    func `only the pause of a wave that has ended lets resume begin the next wave`(
+        isByWave: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        try await withJournal(scratch.path) { journal in
+            var record = RolloutRecord(
+                name: "r",
+                plan: try #require(plan),
+                run: try await begin(journal),
+                at: at(1)
+            )
+            (record.wave, record.waveEnded) = (1, at(50))
+            try await journal.save(record)
+            let hold = Hold(
+                .paused,
+                "r",
+                reason: "",
+                author: isByWave ? Hold.gate : "anna",
+                at: at(60),
+                afterWave: isByWave ? 1 : nil
+            )
+            try await journal.set(hold, isAtWork: false)
+            #expect(try await journal.hold(on: "r") == hold)
+            #expect(try await journal.resume("r") == .done)
+            let after = try #require(try await journal.rollout("r"))
+            #expect(after.wave == (isByWave ? 2 : 1))
+            #expect(after.waveEnded == (isByWave ? nil : at(50)), "the rest of the soak")
+        }
+    }
+
     /// A run was at work while the fleet began the rollout again, or was killed before it did so here.
     @Test func `the fleet's beginning is that of the rollout's own record`() async throws {
         let scratch = try Scratch()

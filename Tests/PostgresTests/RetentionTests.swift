@@ -7,15 +7,16 @@ import Testing
 /// The rows of a fleet's past that may be dropped, and those that never are.
 @Suite(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
 struct RetentionTests {
-    /// A rollout in its fourth beginning, an old order, and the rows of earlier beginnings that
+    /// A nightly rollout in its fourth beginning, an old order, and the rows of earlier beginnings that
     /// still count.
     private let past = """
         INSERT INTO yardmaster.rollout (name, beginning, plan, begun, updated) VALUES
-          ('city', 4, 'p', now() - interval '100 d', now()),
+          ('city', 4, 'p', now(), now()),
           ('exec-20250101T000000Z', 1, 'p', now() - interval '200 d', now() - interval '200 d'),
           ('exec-20260101T000000Z', 1, 'p', now(), now());
-        INSERT INTO yardmaster.execution (rollout, beginning, vehicle, serial, wave, state)
-        SELECT 'city', b, v, v, 0, CASE WHEN b = 1 AND v = 'claimed' THEN 'claimed' ELSE 'ended' END
+        INSERT INTO yardmaster.execution (rollout, beginning, vehicle, serial, wave, state, since)
+        SELECT 'city', b, v, v, 0, CASE WHEN b = 1 AND v = 'claimed' THEN 'claimed' ELSE 'ended' END,
+          now() - interval '100 d'
         FROM generate_series(1, 4) b, unnest(ARRAY['bus', 'doubt', 'debt', 'owed', 'claimed']) v;
         INSERT INTO yardmaster.execution (rollout, beginning, vehicle, serial, wave, state) VALUES
           ('exec-20250101T000000Z', 1, 'bus', 'bus', 0, 'ended'),
@@ -80,14 +81,12 @@ struct RetentionTests {
                     )
                 }
                 var dropped = 0
-                while true {
-                    let count = try await fleet.drop(
+                for page in 0..<(try await fleet.pages(of: table)) {
+                    dropped += try await fleet.drop(
                         from: table,
                         beyond: retention,
-                        atMost: 1
+                        in: page..<page + 1
                     ) { rows in kept.withLock { $0 += rows } }
-                    guard count > 0 else { break }
-                    dropped += count
                 }
                 #expect(dropped == expected[table], "\(table)")
             }
@@ -133,7 +132,7 @@ struct RetentionTests {
             try server.query(database, past)
             let count = "SELECT count(*) FROM yardmaster.verdict"
             await #expect(throws: Full.self) {
-                _ = try await fleet.drop(from: .verdict, beyond: retention, atMost: 10) {
+                _ = try await fleet.drop(from: .verdict, beyond: retention, in: 0..<9) {
                     _ throws(Full) in throw Full()
                 }
             }
@@ -145,7 +144,7 @@ struct RetentionTests {
             let settings = try Cluster.settings(server.address(database, user: "g_\(mark)"))
             await #expect(throws: FleetError.self) {
                 try await Cluster.with(settings) { mine in
-                    _ = try await mine.drop(from: .verdict, beyond: retention, atMost: 10) { _ in }
+                    _ = try await mine.drop(from: .verdict, beyond: retention, in: 0..<9) { _ in }
                 }
             }
             #expect(try server.query(database, count) == "4\n")

@@ -71,7 +71,7 @@ extension FleetRunTests {
         let status = try street.say("status").output
         #expect(status.contains("nobody knows whether `command unlock-all` of run north/1"))
         #expect(status.contains("yardmaster clear") && status.contains("it was carried out"))
-        let all = try street.say("retry")
+        let all = try street.say("retry", "--rollout", "yard")
         #expect(all.status == 0, "\(all.errors)")
         #expect(all.output.contains("no change, nothing is to be taken again"), "\(all.output)")
         #expect(all.output.contains("a doubt is answered by name only: car"))
@@ -130,25 +130,32 @@ extension FleetRunTests {
         #expect(left.status == 11 && left.output.contains("workshop"), "\(left.output)")
         #expect(try street.say("uninhibit", "car").output.contains("takes part again"))
         #expect(try street.run("north").status == 0)
-        #expect(try street.say("pause", "--reason", "rain").output.contains("no gateway begins"))
+        #expect(
+            try street.say("pause", "--rollout", "yard", "--reason", "rain").output.contains(
+                "no gateway begins"
+            )
+        )
         for gateway in ["north", "south"] {
             let held = try street.run(gateway)
             #expect(held.status == 12, "\(held.output)")
             #expect(held.output.contains("rain") || held.errors.contains("rain"))
         }
-        #expect(try street.say("resume").status == 0)
+        #expect(try street.say("resume", "--rollout", "yard").status == 0)
         // Done by the other one, it is not done again; begun again, it is once.
         #expect(try street.run("south").status == 0)
         #expect(street.yard.deeds == ["unlock-all"])
         #expect(try street.run("south", "--again").status == 0)
         #expect(try street.run("north").status == 0)
         #expect(street.yard.deeds == ["unlock-all", "unlock-all"])
-        #expect(try street.say("abort").status == 64, "what is finished is not aborted")
+        #expect(
+            try street.say("abort", "--rollout", "yard").status == 64,
+            "what is finished is not aborted"
+        )
         let reopen = "UPDATE yardmaster.rollout SET state = 'running'"
         try street.fleet.ask(reopen)
-        #expect(try street.say("abort").status == 0)
+        #expect(try street.say("abort", "--rollout", "yard").status == 0)
         #expect(try street.run("north").status == 13)
-        #expect(try street.say("resume").status == 64)
+        #expect(try street.say("resume", "--rollout", "yard").status == 64)
         // Another plan of the same name is the whole fleet's, or nobody's.
         try street.yard.manifest(steps: "[{command: lock}]", rollout: "{}")
         #expect(try street.run("north").status == 0)
@@ -165,9 +172,9 @@ extension FleetRunTests {
     {
         let street = try Street("[{command: unlock-all}]")
         for gateway in ["north", "south"] { #expect(try street.run(gateway).status == 0) }
-        #expect(try street.say("pause").status == 0)
+        #expect(try street.say("pause", "--rollout", "yard").status == 0)
         #expect(try street.run("south").status == 12)
-        #expect(try street.say("resume").status == 0)
+        #expect(try street.say("resume", "--rollout", "yard").status == 0)
         try street.yard.manifest(steps: "[{command: lock}]", rollout: "{}")
         #expect(try street.run("north").status == 0)
         #expect(street.yard.deeds == ["unlock-all", "lock"])

@@ -449,13 +449,13 @@ extension FleetRunTests {
         let north = try gateways(yard, 3, bad: 1, "{waves: [1, rest], retry: {device: 0}}")[0]
         _ = try north.run()
         #expect(try office.say("inhibit", "v3", "--reason", "workshop").status == 0)
-        #expect(try office.say("pause", "--reason", "rain").status == 0)
+        #expect(try office.say("pause", "--rollout", "steered", "--reason", "rain").status == 0)
         let paused = try office.say("status").output
         #expect(paused.contains("paused: paused by request: rain, by "), "\(paused)")
         #expect(paused.contains("left alone: v3, workshop, by "))
         let held = try office.document("status")
         #expect(held["state"] as? String == "paused" && held["author"] is String)
-        #expect(try office.say("resume").status == 0)
+        #expect(try office.say("resume", "--rollout", "steered").status == 0)
         #expect(try office.say("retry", "v1").output.contains("taken again by any gateway: v1"))
         let resumed = try office.say("status").output
         #expect(resumed.contains("resume steered"), "\(resumed)")
@@ -474,7 +474,7 @@ extension FleetRunTests {
         let running = try north.begin("--pace", "2", "--quiet")
         try working(running)
         #expect(try office.say("inhibit", "v4").status == 0)
-        #expect(try office.say("abort", "--reason", "recall").status == 0)
+        #expect(try office.say("abort", "--rollout", "steered", "--reason", "recall").status == 0)
         running.hurries()
         let end = running.result()
         #expect(end.status == 13)

@@ -5,7 +5,7 @@ import Workbench
 
 /// Several gateways that go through one rollout together.
 extension FleetRunTests {
-    private func gateway(
+    func gateway(
         _ yard: Yard,
         _ name: String,
         _ count: Int,
@@ -240,7 +240,7 @@ extension FleetRunTests {
         }
         #expect(try attempts() == "2\n")
         #expect(try say("inhibit", "v2").status == 0)
-        let said = try say("retry", "--reason", "repaired")
+        let said = try say("retry", "--rollout", "steered", "--reason", "repaired")
         #expect(said.output == "steered: taken again by the next run of any gateway: v1, v5\n")
         let states = "SELECT vehicle, state, outcome FROM yardmaster.execution ORDER BY 1"
         #expect(

@@ -336,6 +336,54 @@ import Wire
         #expect(nights[2].result.counts == [.succeeded: 2, .alreadyCurrent: 2])
     }
 
+    /// In the soak a person pauses the rollout, and resumes it when the run has drained.
+    @Test func `a pause within a soak takes nothing from the soak and the question after it`()
+        throws
+    {
+        let bench = bench(2)
+        let schedule = DepotBench.schedule([[0], [1]]) {
+            $0.rules.between.soak = .seconds(7_200)
+            $0.rules.between.asks = true
+        }
+        let time = bench.simulation.time
+        let nights = try bench.nights(update, [schedule, schedule, schedule]) { night, journal in
+            guard night == 0 else {
+                _ = try await journal.resume("test")
+                return
+            }
+            time.schedule(at: time.now.advanced(by: .seconds(3_600))) {
+                journal.assumeIsolated {
+                    let hold = Hold(
+                        .paused,
+                        "test",
+                        reason: "rain",
+                        author: "anna",
+                        at: time.wallTime
+                    )
+                    _ = try? $0.set(hold, isAtWork: true)
+                }
+            }
+        }
+        #expect(nights[0].result.ending == .paused("rain"))
+        #expect(
+            nights[1].result.ending == .paused("wave 1 has ended, and a person is to look at it")
+        )
+        #expect(nights.map { $0.records.count { $0.end != nil } } == [1, 1, 2])
+        // The rest of the soak: the question came two hours after the end of the wave.
+        let ended = try #require(bench.events.first { Self.isNotice($0, .waveEnded) }?.time)
+        let asked = try #require(
+            bench.events.last { event in
+                guard case .notice(let notice) = event.body else { return false }
+                return notice.kind == .draining && notice.message.contains("to look at it")
+            }?.time
+        )
+        #expect(ended.duration(to: asked) >= .seconds(7_200))
+    }
+
+    private static func isNotice(_ event: Event, _ kind: Notice.Kind) -> Bool {
+        if case .notice(let notice) = event.body { notice.kind == kind } else { false }
+    }
+
     // MARK: Requests
 
     @Test(arguments: [Hold.Kind.paused, .aborted, nil])

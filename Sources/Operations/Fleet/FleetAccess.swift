@@ -171,18 +171,29 @@ package struct FleetAccess: Sendable {
         )
     }
 
+    /// How long a statement may take where somebody waits for its answer.
+    package static let usualPatience = Duration.seconds(8)
+
     /// The database, on a thread that it may block.
-    func database(on executor: any SerialExecutor) -> FleetDatabase {
+    func database(
+        on executor: any SerialExecutor,
+        patience: Duration = usualPatience
+    ) -> FleetDatabase {
         let settings = FleetSettings(
             address,
             password: password,
-            name: "yardmaster/\(gateway.visible)"
+            name: "yardmaster/\(gateway.visible)",
+            statementTime: patience
         )
         return FleetDatabase(settings, on: executor) { RealTime().now }
     }
 
     /// Runs `body` with the database on a thread of its own, and ends both.
-    package func withDatabase<R: Sendable>(
+    ///
+    /// Whatever its tables are: only for the commands that make or inspect them. All others use
+    /// `withTables` or `look`.
+    package func withServer<R: Sendable>(
+        patience: Duration = usualPatience,
         _ body: (FleetDatabase) async throws(FleetError) -> R
     ) async throws(CommandError) -> R {
         let executor: ThreadExecutor
@@ -191,7 +202,7 @@ package struct FleetAccess: Sendable {
         } catch {
             throw CommandError(.unavailable, "no thread for the fleet", because: ["\(error)"])
         }
-        let fleet = database(on: executor)
+        let fleet = database(on: executor, patience: patience)
         let result: Result<R, FleetError>
         do throws(FleetError) {
             result = .success(try await body(fleet))
@@ -209,9 +220,10 @@ package struct FleetAccess: Sendable {
     /// The same for work that needs tables that fit this program; with other tables `body` is not
     /// called.
     package func withTables<R: Sendable>(
+        patience: Duration = usualPatience,
         _ body: (FleetDatabase) async throws(FleetError) -> R
     ) async throws(CommandError) -> R {
-        let (standing, result) = try await withDatabase {
+        let (standing, result) = try await withServer(patience: patience) {
             fleet throws(FleetError) -> (FleetSchema.Standing, R?) in
             let standing = try await fleet.standing()
             switch standing {
@@ -229,7 +241,7 @@ extension FleetAccess {
     func look<Answer: Sendable>(
         _ body: @Sendable (isolated FleetDatabase) throws(FleetError) -> Answer
     ) async throws(CommandError) -> Result<Answer, FleetError> {
-        let (standing, result) = try await withDatabase {
+        let (standing, result) = try await withServer {
             fleet throws(FleetError) -> (FleetSchema.Standing, Result<Answer, FleetError>?) in
             do throws(FleetError) {
                 let standing = try await fleet.standing()
@@ -253,6 +265,14 @@ extension FleetError {
         switch kind {
         case .noLibrary, .unreachable, .lost, .collided, .busy: true
         case .forbidden, .noSchema, .refused: false
+        }
+    }
+
+    /// Whether the next request would wait for nothing, too.
+    var isSilence: Bool {
+        switch kind {
+        case .noLibrary, .unreachable, .lost: true
+        case .collided, .busy, .forbidden, .noSchema, .refused: false
         }
     }
 

@@ -21,8 +21,26 @@ package struct FleetControl: Sendable {
         case share(FleetShare)
     }
 
-    package func vehicles() async throws(CommandError) -> Set<VehicleID> {
-        try await access.withDatabase { fleet throws(FleetError) in try await fleet.vehicles() }
+    /// The vehicles that these selections may mean, as far as the fleet knows them.
+    ///
+    /// Those that are named are asked for by key; only a pattern needs all names.
+    package func vehicles(
+        _ selections: [VehicleSelection]
+    ) async throws(CommandError) -> Set<VehicleID> {
+        guard !selections.isEmpty else { return [] }
+        let names = selections.compactMap { VehicleID($0.text) }
+        let isWide = selections.contains(where: \.hasWildcards)
+        return try await access.withTables { fleet throws(FleetError) in
+            if isWide { return try await fleet.vehicles() }
+            return try await fleet.known(names)
+        }
+    }
+
+    /// The fleet's rollouts that are no orders, the one that was worked on last first.
+    package func rollouts() async throws(CommandError) -> [String] {
+        try await access.withTables { fleet throws(FleetError) in
+            try await fleet.latestRollouts()
+        }
     }
 
     package func perform(
@@ -35,7 +53,7 @@ package struct FleetControl: Sendable {
         case .uninhibit:
             var share = FleetShare()
             share.known = Set(vehicles.compactMap(\.self))
-            share.lifted = try await access.withDatabase { fleet throws(FleetError) in
+            share.lifted = try await access.withTables { fleet throws(FleetError) in
                 try await fleet.uninhibit(vehicles, by: request.author)
             }
             return .share(share)
@@ -48,11 +66,9 @@ package struct FleetControl: Sendable {
     ///
     /// A rollout that the fleet does not know belongs to this machine.
     private func retry(_ request: SteeringRequest) async throws(CommandError) -> Result {
-        let (name, rearmed, isAtWork) = try await access.withDatabase {
-            fleet throws(FleetError) -> (String?, FleetRearmed, Bool) in
-            var name = request.rollout
-            if name == nil { name = try await fleet.lastRollout()?.name }
-            guard let name else { return (nil, FleetRearmed(), false) }
+        guard let name = request.rollout else { return .share(FleetShare()) }
+        let (rearmed, isAtWork) = try await access.withTables {
+            fleet throws(FleetError) -> (FleetRearmed, Bool) in
             let rearmed = try await fleet.retry(
                 all: name,
                 reason: request.reason ?? "",
@@ -61,9 +77,8 @@ package struct FleetControl: Sendable {
             let isAtWork = try await fleet.gateways().contains {
                 $0.rollout == name && !$0.isGone && $0.silence < LeaseTerms.standard.length
             }
-            return (name, rearmed, isAtWork)
+            return (rearmed, isAtWork)
         }
-        guard let name else { return .share(FleetShare()) }
         switch rearmed.answer {
         case .unknown: return .share(FleetShare())
         case .refused(let why), .noChange(let why):
@@ -99,38 +114,26 @@ package struct FleetControl: Sendable {
     /// Sets or lifts a hold; a rollout that the fleet does not know is this machine's own.
     private func hold(_ request: SteeringRequest) async throws(CommandError) -> Result {
         let reason = request.reason.map { ": \($0)" } ?? ""
-        let (name, answer) = try await access.withDatabase {
-            fleet throws(FleetError) -> (String?, FleetAnswer) in
-            let known =
-                if let named = request.rollout {
-                    try await fleet.rollout(named)
-                } else { try await fleet.lastRollout() }
-            guard let name = known?.name else { return (nil, .unknown) }
+        guard let name = request.rollout else { return .share(FleetShare()) }
+        let answer = try await access.withTables { fleet throws(FleetError) -> FleetAnswer in
             switch request.verb {
-            case .resume: return (name, try await fleet.resume(name, by: request.author))
+            case .resume: return try await fleet.resume(name, by: request.author)
             case .abort:
-                return (
+                return try await fleet.hold(
                     name,
-                    try await fleet.hold(
-                        name,
-                        .aborted,
-                        reason: "aborted by request\(reason)",
-                        by: request.author
-                    )
+                    .aborted,
+                    reason: "aborted by request\(reason)",
+                    by: request.author
                 )
             case .pause, .retry, .inhibit, .uninhibit, .clear:
-                return (
+                return try await fleet.hold(
                     name,
-                    try await fleet.hold(
-                        name,
-                        .paused,
-                        reason: "paused by request\(reason)",
-                        by: request.author
-                    )
+                    .paused,
+                    reason: "paused by request\(reason)",
+                    by: request.author
                 )
             }
         }
-        guard let name else { return .share(FleetShare()) }
         switch answer {
         case .unknown: return .share(FleetShare())
         case .noChange(let why):
@@ -158,12 +161,11 @@ package struct FleetControl: Sendable {
         _ request: SteeringRequest,
         _ vehicles: [VehicleID?]
     ) async throws(CommandError) -> SteeringAnswer {
-        let expires = request.length.map { RealTime().wallTime.advanced(by: $0) }
-        try await access.withDatabase { fleet throws(FleetError) in
+        let expires = try await access.withTables { fleet throws(FleetError) in
             try await fleet.inhibit(
                 vehicles,
                 reason: request.reason ?? "no reason was given",
-                expires: expires,
+                for: request.length,
                 by: request.author
             )
         }
@@ -183,7 +185,7 @@ package struct FleetControl: Sendable {
         guard !chosen.isEmpty else { return .share(share) }
         share.known = Set(chosen)
         let isClear = request.verb == .clear
-        share.cleared = try await access.withDatabase { fleet throws(FleetError) in
+        share.cleared = try await access.withTables { fleet throws(FleetError) in
             try await fleet.answer(
                 chosen,
                 named: Set(chosen).intersection(request.named),

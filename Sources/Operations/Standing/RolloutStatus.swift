@@ -89,7 +89,9 @@ package struct RolloutStatus: Sendable {
 
     /// The shell commands that resume a paused rollout, and that begin one again.
     var resume: String {
-        let isLast = briefs.first?.run.rollout == snapshot.run?.rollout
+        // In a fleet a verb without a name means the rollout of the machine that it is given on.
+        let isLast =
+            snapshot.shared == nil && briefs.first?.run.rollout == snapshot.run?.rollout
         let name = NextStep.quoted(snapshot.run?.rollout ?? "")
         return "yardmaster resume\(flags)" + (isLast ? "" : " --rollout \(name)")
     }

@@ -104,16 +104,52 @@ package struct OperatorRequests: Sendable {
         } catch { throw CommandError(reading: error, in: state) }
     }
 
+    /// The request, about the rollout of this machine when it names none: another machine's is
+    /// meant only by name.
+    ///
+    /// The answer is a refusal that lists the rollouts to choose from.
+    private func named(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ fleet: FleetControl
+    ) async throws(CommandError) -> (SteeringRequest, SteeringAnswer?) {
+        guard request.rollout == nil, request.verb.takesRollout, request.vehicles.isEmpty else {
+            return (request, nil)
+        }
+        do throws(JournalError) {
+            if let run = try await journal.lastRollout(), !run.isOrder {
+                return (request.naming(run.rollout), nil)
+            }
+        } catch { throw Self.refusal(error) }
+        let names = try await fleet.rollouts()
+        guard !names.isEmpty else { return (request, nil) }
+        let shown = names.prefix(Self.mostNames).map(\.visible).joined(separator: ", ")
+        let more = names.count > Self.mostNames ? " and others" : ""
+        return (
+            request,
+            SteeringAnswer(
+                "refused, no rollout has run on this machine: name one of the fleet's with "
+                    + "--rollout: \(shown)\(more)",
+                isRefused: true
+            )
+        )
+    }
+
+    private static let mostNames = 8
+
     private func perform(
         _ request: SteeringRequest,
         _ journal: Journal,
         _ holder: LockHolder?
     ) async throws(CommandError) -> SteeringAnswer {
-        var others = FleetShare()
+        var (request, others) = (request, FleetShare())
         if let fleet {
+            let (about, refusal) = try await named(request, journal, fleet)
+            if let refusal { return refusal }
+            request = about
             var vehicles: [VehicleID?] = []
             if request.verb.takesVehicles {
-                let known = try await fleet.vehicles()
+                let known = try await fleet.vehicles(request.vehicles)
                 let (chosen, unknown) = try await chosenHere(request, journal, known)
                 if let unknown { return unknown }
                 vehicles = chosen

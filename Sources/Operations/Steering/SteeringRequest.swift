@@ -32,8 +32,8 @@ package struct SteeringRequest: Sendable, Equatable {
     }
 
     package let verb: Verb
-    /// Nil means the rollout that ran last.
-    package let rollout: String?
+    /// Nil means this machine's rollout: the one at work, else the one that ran last.
+    package private(set) var rollout: String?
     /// The selections as they were given; none means all of the rollout, or the depot.
     package let vehicles: [VehicleSelection]
     /// Whether the whole depot is meant.
@@ -80,6 +80,13 @@ package struct SteeringRequest: Sendable, Equatable {
         return Fault(
             "'\(verb.rawValue)' names no vehicle; the whole depot is meant with 'all' only"
         )
+    }
+
+    /// The same request about this rollout.
+    func naming(_ rollout: String) -> SteeringRequest {
+        var request = self
+        request.rollout = rollout
+        return request
     }
 
     /// The vehicles that are named by their ids: only these answer a doubt.

@@ -25,7 +25,13 @@ package enum FleetPast: String, CaseIterable, Sendable {
     var condition: String {
         switch self {
         // A vehicle that was not heard in one beginning may be heard in the next.
-        case .missed: "\(Self.isOver("x")) OR \(Self.isOldOrder("x"))"
+        case .missed:
+            """
+            \(Self.isOver("x")) AND NOT EXISTS (SELECT FROM yardmaster.execution e
+                WHERE e.rollout = x.rollout AND e.beginning = x.beginning
+                  AND e.vehicle = x.vehicle AND e.since >= \(Self.moment))
+              OR \(Self.isOldOrder("x"))
+            """
         // These rows are hints; an active rollout keeps those of its beginning.
         case .hearing:
             """
@@ -43,9 +49,10 @@ package enum FleetPast: String, CaseIterable, Sendable {
             """
         case .execution:
             """
-            x.state <> 'claimed' AND (\(Self.isOver("x")) OR \(Self.isOldOrder("x")))
-              AND NOT EXISTS (SELECT FROM yardmaster.step s WHERE s.rollout = x.rollout
-                AND s.vehicle = x.vehicle AND coalesce(s.outcome, 'in-doubt') = 'in-doubt')
+            x.state <> 'claimed' AND (\(Self.isOver("x")) AND x.since < \(Self.moment)
+                OR \(Self.isOldOrder("x")))
+              AND NOT EXISTS (SELECT FROM yardmaster.step s WHERE s.vehicle = x.vehicle
+                AND s.rollout = x.rollout AND \(Self.isDoubt("s")))
               AND NOT EXISTS (SELECT FROM yardmaster.debt d
                 WHERE d.rollout = x.rollout AND d.serial = x.serial)
               AND NOT EXISTS (SELECT FROM yardmaster.owed o
@@ -64,7 +71,7 @@ package enum FleetPast: String, CaseIterable, Sendable {
                 OR EXISTS (SELECT FROM yardmaster.run l WHERE l.gateway = x.gateway
                   AND l.rollout = x.rollout AND l.id > x.id))
               AND NOT EXISTS (SELECT FROM yardmaster.step s WHERE s.instance = x.instance
-                AND coalesce(s.outcome, 'in-doubt') = 'in-doubt')
+                AND \(Self.isDoubt("s")))
             """
         // The last process of each gateway stays: it is awaited after a restore.
         case .gateway:
@@ -84,7 +91,8 @@ package enum FleetPast: String, CaseIterable, Sendable {
               AND NOT EXISTS (SELECT FROM yardmaster.step s WHERE s.rollout = x.name)
               AND NOT EXISTS (SELECT FROM yardmaster.debt d WHERE d.rollout = x.name)
               AND NOT EXISTS (SELECT FROM yardmaster.owed o WHERE o.rollout = x.name)
-              AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.rollout = x.name)
+              AND NOT EXISTS (SELECT FROM yardmaster.module m
+                WHERE m.rollout = x.name AND m.holder IS NOT NULL)
             """
         // The view of a plan that no rollout uses any more.
         case .plan:
@@ -99,12 +107,18 @@ package enum FleetPast: String, CaseIterable, Sendable {
     private static let order = "^exec-[0-9].*Z$"
     private static let moment = "yardmaster.clock() - $2::bigint * interval '1 microsecond'"
 
-    /// The condition for rows of a beginning that is not kept, of a rollout whose current beginning
-    /// is older than the age.
+    /// The condition for a doubt, in the words of the index of doubts.
+    private static func isDoubt(_ row: String) -> String {
+        "(\(row).outcome IS NULL OR \(row).outcome = 'in-doubt')"
+    }
+
+    /// The condition for rows of a beginning that is not kept; how old a row is, is its own.
+    ///
+    /// The age of the current beginning says nothing: that of a nightly rollout is always young.
     private static func isOver(_ row: String) -> String {
         """
         EXISTS (SELECT FROM yardmaster.rollout r WHERE r.name = \(row).rollout
-          AND \(row).beginning <= r.beginning - $1::bigint AND r.begun < \(moment))
+          AND \(row).beginning <= r.beginning - $1::bigint)
         """
     }
 
@@ -113,7 +127,8 @@ package enum FleetPast: String, CaseIterable, Sendable {
         """
         \(row).rollout ~ '\(order)' AND EXISTS (SELECT FROM yardmaster.rollout r
           WHERE r.name = \(row).rollout AND r.updated < \(moment))
-          AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.rollout = \(row).rollout)
+          AND NOT EXISTS (SELECT FROM yardmaster.module m
+            WHERE m.rollout = \(row).rollout AND m.holder IS NOT NULL)
         """
     }
 }
@@ -137,13 +152,29 @@ extension FleetDatabase {
         return Int(found.first?.integer(0) ?? 0)
     }
 
-    /// Deletes at most `limit` rows that are past, in one transaction; returns how many.
+    /// How many pages of the server's files a table has.
+    package func pages(of table: FleetPast) throws(FleetError) -> Int {
+        let found = try rows(
+            FleetStatement(
+                "measure \(table.rawValue)",
+                """
+                SELECT pg_relation_size('yardmaster.\(table.rawValue)')
+                  / current_setting('block_size')::bigint
+                """
+            )
+        )
+        return Int(found.first?.integer(0) ?? 0)
+    }
+
+    /// Deletes the rows that are past among those in these pages, in one transaction; returns how
+    /// many.
     ///
-    /// `keep` gets each row as JSON before any of them is gone; when it throws, nothing is deleted.
+    /// Page after page, each row is looked at once, whatever the table's size. `keep` gets each row
+    /// as JSON before any of them is gone; when it throws, nothing is deleted.
     package func drop<E: Error>(
         from table: FleetPast,
         beyond retention: FleetRetention,
-        atMost limit: Int,
+        in pages: Range<Int>,
         keep: @Sendable ([String]) throws(E) -> Void
     ) throws -> Int {
         let operation = "drop what is past in \(table.rawValue)"
@@ -155,12 +186,15 @@ extension FleetDatabase {
                     """
                     DELETE FROM yardmaster.\(table.rawValue) d USING (
                       SELECT x.ctid FROM yardmaster.\(table.rawValue) x
-                      WHERE (\(table.condition)) AND $1::bigint IS NOT NULL
-                        AND $2::bigint IS NOT NULL
-                      LIMIT $3::bigint FOR UPDATE SKIP LOCKED
+                      WHERE x.ctid >= $3::tid AND x.ctid < $4::tid AND (\(table.condition))
+                        AND $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL
+                      FOR UPDATE SKIP LOCKED
                     ) AS past WHERE d.ctid = past.ctid RETURNING row_to_json(d)
                     """,
-                    ["\(retention.beginnings)", retention.age.microseconds, "\(limit)"]
+                    [
+                        "\(retention.beginnings)", retention.age.microseconds,
+                        "(\(pages.lowerBound),0)", "(\(pages.upperBound),0)",
+                    ]
                 )
             )
             try keep(found.compactMap { $0.text(0) })
@@ -171,5 +205,35 @@ extension FleetDatabase {
             close()
             throw error
         }
+    }
+
+    /// Records that everything that is past was dropped.
+    package func notePruning() throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "record that the past was dropped",
+                "UPDATE yardmaster.schema SET pruned = yardmaster.clock()"
+            )
+        )
+    }
+
+    /// How long ago everything that is past was dropped, and how old the oldest verdict is; nil
+    /// for never and for none.
+    package func pruning() throws(FleetError) -> (since: Duration?, oldest: Duration?) {
+        let found = try rows(
+            FleetStatement(
+                "look when the past was dropped",
+                """
+                SELECT (extract(epoch FROM yardmaster.clock() - s.pruned) * 1000000)::bigint,
+                  (SELECT (extract(epoch FROM yardmaster.clock() - v.at) * 1000000)::bigint
+                    FROM yardmaster.verdict v ORDER BY v.number LIMIT 1)
+                FROM yardmaster.schema s
+                """
+            )
+        )
+        func age(_ column: Int) -> Duration? {
+            found.first?.integer(column).map { max(.zero, .microseconds($0)) }
+        }
+        return (age(0), age(1))
     }
 }

@@ -236,6 +236,26 @@ extension FleetDatabase {
         )
     }
 
+    /// Whether this gateway is to look at the wave for all of them: one does so in each `pause`.
+    package func takeLook(
+        at rollout: String,
+        beginning: Int,
+        every pause: Duration
+    ) throws(FleetError) -> Bool {
+        try !rows(
+            FleetStatement(
+                "look at the wave for all gateways",
+                """
+                UPDATE yardmaster.rollout SET looked = yardmaster.clock()
+                WHERE name = $1 AND beginning = $2::bigint AND hold IS NULL AND state = 'running'
+                  AND looked <= yardmaster.clock() - $3::bigint * interval '1 microsecond'
+                RETURNING \(Self.unsynced)
+                """,
+                [rollout, "\(beginning)", pause.microseconds]
+            )
+        ).isEmpty
+    }
+
     /// The active wave, once none of its vehicles is under way or waiting; nil before.
     ///
     /// Also ends the vehicles that all gateways have left. `classes` are the failure classes that the gate
@@ -304,7 +324,7 @@ extension FleetDatabase {
                 "pause after the wave",
                 """
                 UPDATE yardmaster.rollout SET hold = 'paused', hold_reason = $4,
-                  hold_author = 'gate', hold_made = yardmaster.clock()
+                  hold_author = 'gate', hold_made = yardmaster.clock(), stopped_after = wave
                 WHERE name = $1 AND beginning = $2::bigint AND wave = $3::integer
                   AND hold IS NULL AND wave_ended IS NOT NULL
                 """,

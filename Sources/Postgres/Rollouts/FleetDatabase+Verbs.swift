@@ -93,14 +93,19 @@ extension FleetDatabase {
                 "resume the rollout",
                 """
                 WITH r AS MATERIALIZED (
-                  SELECT name, hold FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
+                  -- A wave that has ended is answered only when it was that wave that paused the
+                  -- rollout: other pauses take nothing from its soak time, check and question.
+                  SELECT name, hold, coalesce(stopped_after = wave AND wave_ended IS NOT NULL
+                    AND state = 'running' AND wave < waves - 1, false) AS is_answer
+                  FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
                 ), done AS (
                   UPDATE yardmaster.rollout n SET hold = NULL, hold_reason = NULL,
                     hold_author = NULL, hold_made = NULL, resumed = n.resumed + 1,
-                    attempted = 0, failed = 0, checker = NULL,
-                    wave = CASE WHEN n.wave_ended IS NOT NULL AND n.state = 'running'
-                      AND n.wave < n.waves - 1 THEN n.wave + 1 ELSE n.wave END,
-                    wave_ended = NULL, updated = yardmaster.clock()
+                    attempted = 0, failed = 0, stopped_after = NULL,
+                    wave = CASE WHEN r.is_answer THEN n.wave + 1 ELSE n.wave END,
+                    wave_ended = CASE WHEN NOT r.is_answer THEN n.wave_ended END,
+                    checker = CASE WHEN NOT r.is_answer THEN n.checker END,
+                    updated = yardmaster.clock()
                   FROM r WHERE n.name = r.name AND r.hold = 'paused'
                   RETURNING n.name, n.beginning
                 ), forgiven AS (
@@ -125,31 +130,38 @@ extension FleetDatabase {
     }
 
     /// Inhibits vehicles, or with nil the depot; replaces earlier inhibits.
+    ///
+    /// The server's clock decides when it is over, for every machine; returns when that is.
+    @discardableResult
     package func inhibit(
         _ vehicles: [VehicleID?],
         reason: String,
-        expires: WallTime?,
+        for length: Duration?,
         by author: String
-    ) throws(FleetError) {
-        _ = try rows(
+    ) throws(FleetError) -> WallTime? {
+        try rows(
             FleetStatement(
                 "leave vehicles alone",
                 """
-                WITH v AS (SELECT unnest($1::text[]) AS vehicle), said AS (
+                WITH v AS MATERIALIZED (
+                  SELECT u.vehicle, t.expires FROM unnest($1::text[]) AS u(vehicle), (SELECT
+                    yardmaster.clock() + $4::bigint * interval '1 microsecond' AS expires) t
+                ), said AS (
                   INSERT INTO yardmaster.said (verb, vehicle, reason, author)
                   SELECT 'inhibit', vehicle, $2, $3 FROM v
                 )
                 INSERT INTO yardmaster.inhibit AS i (vehicle, reason, author, expires)
-                SELECT vehicle, $2, $3, to_timestamp($4::double precision / 1000) FROM v
+                SELECT vehicle, $2, $3, expires FROM v
                 ON CONFLICT (vehicle) DO UPDATE SET reason = excluded.reason,
                   author = excluded.author, expires = excluded.expires, made = excluded.made
+                RETURNING (extract(epoch FROM expires) * 1000)::bigint
                 """,
                 [
                     Self.array(vehicles.map { $0?.text ?? "" }), reason, author,
-                    expires.map { "\($0.milliseconds)" },
+                    length?.microseconds,
                 ]
             )
-        )
+        ).first?.integer(0).map { WallTime(milliseconds: $0) }
     }
 
     /// Lifts inhibits; returns how many there were.
@@ -349,19 +361,51 @@ extension FleetDatabase {
         return rearmed
     }
 
-    /// Every vehicle that something is known of.
+    /// Every vehicle of the rollouts as they are, and those of which something is kept.
     package func vehicles() throws(FleetError) -> Set<VehicleID> {
-        let found = try rows(
-            FleetStatement(
-                "read the vehicles",
-                """
-                SELECT vehicle FROM yardmaster.execution UNION SELECT vehicle FROM yardmaster.verdict UNION SELECT vehicle FROM yardmaster.step
-                UNION SELECT vehicle FROM yardmaster.debt UNION SELECT vehicle FROM yardmaster.owed
-                UNION SELECT vehicle FROM yardmaster.inhibit WHERE vehicle <> ''
-                UNION SELECT vehicle FROM yardmaster.module WHERE vehicle IS NOT NULL
-                """
-            )
+        try vehicles(
+            "read the vehicles",
+            """
+            SELECT e.vehicle FROM yardmaster.rollout r JOIN yardmaster.execution e
+              ON e.rollout = r.name AND e.beginning = r.beginning
+            UNION SELECT vehicle FROM yardmaster.step WHERE outcome IS NULL OR outcome = 'in-doubt'
+            UNION SELECT vehicle FROM yardmaster.debt UNION SELECT vehicle FROM yardmaster.owed
+            UNION SELECT vehicle FROM yardmaster.inhibit WHERE vehicle <> ''
+            UNION SELECT vehicle FROM yardmaster.failure
+            """,
+            []
         )
+    }
+
+    /// Which of these vehicles `vehicles` has, by key: the cost does not grow with the fleet or
+    /// with time.
+    package func known(_ vehicles: [VehicleID]) throws(FleetError) -> Set<VehicleID> {
+        try self.vehicles(
+            "look for the vehicles",
+            Self.knownVehicles,
+            [Self.array(vehicles.map(\.text))]
+        )
+    }
+
+    package static let knownVehicles = """
+        SELECT v.vehicle FROM unnest($1::text[]) AS v(vehicle), LATERAL (
+          (SELECT 1 FROM yardmaster.rollout r JOIN yardmaster.execution e ON e.rollout = r.name
+            AND e.beginning = r.beginning AND e.vehicle = v.vehicle LIMIT 1)
+          UNION ALL (SELECT 1 FROM yardmaster.step s WHERE s.vehicle = v.vehicle
+            AND (s.outcome IS NULL OR s.outcome = 'in-doubt') LIMIT 1)
+          UNION ALL (SELECT 1 FROM yardmaster.debt d WHERE d.vehicle = v.vehicle LIMIT 1)
+          UNION ALL (SELECT 1 FROM yardmaster.owed o WHERE o.vehicle = v.vehicle LIMIT 1)
+          UNION ALL (SELECT 1 FROM yardmaster.inhibit i WHERE i.vehicle = v.vehicle)
+          UNION ALL (SELECT 1 FROM yardmaster.failure f WHERE f.vehicle = v.vehicle LIMIT 1)
+          LIMIT 1) k
+        """
+
+    private func vehicles(
+        _ operation: String,
+        _ text: String,
+        _ values: [String?]
+    ) throws(FleetError) -> Set<VehicleID> {
+        let found = try rows(FleetStatement(operation, text, values))
         return Set(found.compactMap { $0.text(0).flatMap { VehicleID($0) } })
     }
 }

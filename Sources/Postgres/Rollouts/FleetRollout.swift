@@ -133,6 +133,19 @@ extension FleetDatabase {
         ).first.flatMap { FleetRollout($0) }
     }
 
+    /// The names of the rollouts that are no orders, the one that was worked on last first.
+    package func latestRollouts() throws(FleetError) -> [String] {
+        try rows(
+            FleetStatement(
+                "look for the rollouts",
+                """
+                SELECT name FROM yardmaster.rollout WHERE name !~ '^exec-[0-9].*Z$'
+                ORDER BY updated DESC, name LIMIT 20
+                """
+            )
+        ).compactMap { $0.text(0) }
+    }
+
     /// Begins a rollout, or continues an existing one; returns its beginning and its plan.
     ///
     /// `seen` is the beginning that the caller knew when it decided to begin the rollout again: of

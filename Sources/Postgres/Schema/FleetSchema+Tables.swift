@@ -6,7 +6,9 @@ extension FleetSchema {
         CREATE TABLE yardmaster.schema (
           one boolean PRIMARY KEY DEFAULT true CHECK (one),
           version integer NOT NULL,
-          oldest_reader integer NOT NULL
+          oldest_reader integer NOT NULL,
+          -- When `fleet prune` was last done.
+          pruned timestamptz
         );
 
         CREATE TABLE yardmaster.migration (
@@ -61,6 +63,7 @@ extension FleetSchema {
           CHECK ((holder IS NULL) = (expires IS NULL))
         ) WITH (fillfactor = 60, autovacuum_vacuum_threshold = 1000,
                 autovacuum_vacuum_scale_factor = 0);
+        CREATE INDEX module_holder ON yardmaster.module (holder) WHERE holder IS NOT NULL;
 
         -- The identity of the database when rights were last granted: another database, or an
         -- older state of this one, must not continue to grant rights.
@@ -108,6 +111,7 @@ extension FleetSchema {
           UNIQUE (instance, serial, epoch)
         );
         CREATE INDEX verdict_vehicle ON yardmaster.verdict (rollout, vehicle, number);
+        CREATE INDEX verdict_at ON yardmaster.verdict USING brin (at);
 
         CREATE TABLE yardmaster.rollout (
           name text PRIMARY KEY,
@@ -121,11 +125,15 @@ extension FleetSchema {
           hold_reason text,
           hold_author text,
           hold_made timestamptz,
+          -- The ended wave that it was paused after: `resume` begins the next one.
+          stopped_after integer,
           -- How often it was resumed, so that each gateway notices each time.
           resumed bigint NOT NULL DEFAULT 0,
           waves integer NOT NULL DEFAULT 1,
           wave integer NOT NULL DEFAULT 0,
           wave_ended timestamptz,
+          -- When a gateway last looked, for all of them, whether the wave has ended.
+          looked timestamptz NOT NULL DEFAULT '-infinity',
           attempted integer NOT NULL DEFAULT 0,
           failed integer NOT NULL DEFAULT 0,
           -- The gate trips on more failures than this, or than this share in hundredths of a

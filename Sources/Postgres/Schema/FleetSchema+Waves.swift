@@ -18,7 +18,8 @@ extension FleetSchema {
             UPDATE yardmaster.rollout n SET beginning = n.beginning + 1, plan = p_plan,
               state = 'running', begun = yardmaster.clock(), updated = yardmaster.clock(),
               hold = NULL, hold_reason = NULL, hold_author = NULL, hold_made = NULL,
-              wave = 0, wave_ended = NULL, attempted = 0, failed = 0, checker = NULL
+              wave = 0, wave_ended = NULL, attempted = 0, failed = 0, checker = NULL,
+              stopped_after = NULL
             WHERE n.name = p_rollout RETURNING * INTO r;
           END IF;
           UPDATE yardmaster.gateway g
@@ -124,9 +125,23 @@ extension FleetSchema {
           o_attempted bigint, o_succeeded bigint, o_soaked bigint
         )
         LANGUAGE plpgsql AS $yardmaster$
-        DECLARE r yardmaster.rollout; working bigint; news record; BEGIN
+        DECLARE r yardmaster.rollout; workers uuid[]; working bigint; news record; BEGIN
+          -- Most looks find a wave under way: they lock nothing, and read each open vehicle once.
+          SELECT n.* INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout;
+          SELECT array_agg(w), count(*) INTO workers, working
+          FROM yardmaster.workers(p_rollout, p_beginning) w;
+          IF working > 0 AND EXISTS (SELECT FROM yardmaster.execution e
+              WHERE e.rollout = p_rollout AND e.beginning = p_beginning AND e.wave <= r.wave
+                AND e.state <> 'ended')
+            AND NOT EXISTS (SELECT FROM yardmaster.execution e
+              WHERE e.rollout = p_rollout AND e.beginning = p_beginning AND e.wave <= r.wave
+                AND e.state <> 'ended' AND working = (SELECT count(*) FROM yardmaster.missed m
+                  WHERE m.rollout = e.rollout AND m.beginning = e.beginning
+                    AND m.vehicle = e.vehicle AND m.instance = ANY (workers)))
+          THEN RETURN; END IF;
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
-          SELECT count(*) INTO working FROM yardmaster.workers(p_rollout, p_beginning);
+          SELECT array_agg(w), count(*) INTO workers, working
+          FROM yardmaster.workers(p_rollout, p_beginning) w;
           IF r.beginning IS DISTINCT FROM p_beginning OR r.hold IS NOT NULL
             OR r.state = 'finished' OR working = 0
             -- Its vehicles are lost: a wave of none does not end.
@@ -134,10 +149,11 @@ extension FleetSchema {
               WHERE e.rollout = p_rollout AND e.beginning = p_beginning)
           THEN RETURN; END IF;
           WITH gone AS MATERIALIZED (
-            SELECT m.vehicle FROM yardmaster.missed m
-            JOIN yardmaster.workers(p_rollout, p_beginning) w ON w = m.instance
-            WHERE m.rollout = p_rollout AND m.beginning = p_beginning
-            GROUP BY m.vehicle HAVING count(*) = working
+            SELECT e.vehicle FROM yardmaster.execution e
+            WHERE e.rollout = p_rollout AND e.beginning = p_beginning AND e.wave <= r.wave
+              AND e.state <> 'ended' AND working = (SELECT count(*) FROM yardmaster.missed m
+                WHERE m.rollout = e.rollout AND m.beginning = e.beginning
+                  AND m.vehicle = e.vehicle AND m.instance = ANY (workers))
           ), facts AS MATERIALIZED (
             SELECT e.vehicle, e.serial, e.state, e.instance, e.epoch, e.forgiven, e.attempted,
               e.failed, l.gateway, l.outcome, l.failure, l.sentence,

@@ -35,7 +35,7 @@ extension FleetNightLife {
             _ = try await fleet.hold(known.name, kind, reason: "said", by: author)
         }
         func inhibit(_ vehicle: VehicleID?) async throws {
-            try await fleet.inhibit([vehicle], reason: "said", expires: nil, by: author)
+            try await fleet.inhibit([vehicle], reason: "said", for: nil, by: author)
         }
         func uninhibit(_ vehicle: VehicleID?) async throws {
             _ = try await fleet.uninhibit([vehicle], by: author)
