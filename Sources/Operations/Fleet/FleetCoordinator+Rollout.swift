@@ -228,8 +228,8 @@ extension FleetCoordinator {
         state.withLock { if $0.place == place { $0.isPlaceReported = true } }
     }
 
-    /// Advances the waves: every gateway tries, and the database lets one of them do each step.
-    func advance() async {
+    /// Advances the waves: one gateway looks for all of them, and one that ends its run for itself.
+    func advance(atEnd: Bool = false) async {
         guard part.wave != nil, !part.isPartial,
             state.withLock({ state in
                 guard !state.isAdvancing, !state.isAway, state.place != .waits else { return false }
@@ -237,7 +237,18 @@ extension FleetCoordinator {
                 return true
             })
         else { return }
-        do throws(FleetError) { try await bringOn() } catch {}
+        do throws(FleetError) {
+            // In a rehearsal the time between two looks is no time at the server.
+            let isDue =
+                if atEnd || part.isRehearsal { true } else {
+                    try await fleet.takeLook(
+                        at: rollout,
+                        beginning: part.beginning,
+                        every: Self.lookShare
+                    )
+                }
+            if isDue { try await bringOn() }
+        } catch {}
         state.withLock { $0.isAdvancing = false }
     }
 

@@ -73,6 +73,9 @@ package final class FleetCoordinator: Coordinator {
     private static let tick = Duration.seconds(1)
     static let lookPause = Duration.seconds(5)
     static let waitingPause = Duration.seconds(30)
+    /// How often the wave is looked at, by whichever gateway: a little less than `lookPause`, so that
+    /// a gateway alone does so each time.
+    static let lookShare = Duration.seconds(4)
 
     package init(
         local: LocalCoordinator,
@@ -530,7 +533,7 @@ package final class FleetCoordinator: Coordinator {
             group.cancelAll()
         }
         try? await tellAll()
-        await advance()
+        await advance(atEnd: true)
         let left = (try? await journal.untoldCount()) ?? 0
         if left > 0 {
             say(

@@ -282,8 +282,6 @@ package final class LivePages: Sendable {
         guard let looks else { return try journal.status(of: rollout) }
         return try looks.ask { (standings) throws(CommandError) in
             try await standings.status(of: rollout)
-        } isWhole: {
-            $0.source?.isWhole != false
         }
     }
 
@@ -294,8 +292,6 @@ package final class LivePages: Sendable {
         guard let looks else { return try journal.history(of: rollout, count: count, context) }
         return try looks.ask { (standings) throws(CommandError) in
             try await standings.history(of: rollout, count: count)
-        } isWhole: {
-            $0.history.source?.isWhole != false
         }
     }
 
@@ -459,8 +455,6 @@ package final class LivePages: Sendable {
         guard let looks else { return try journal.story(of: vehicle, context) }
         return try looks.ask { (standings) throws(CommandError) in
             try await standings.story(of: vehicle)
-        } isWhole: {
-            $0.story.source?.isWhole != false
         }
     }
 
@@ -471,10 +465,8 @@ package final class LivePages: Sendable {
         // It reads all rollouts; more than one at the same time would need too much memory.
         state.withLock { $0.status = nil }
         guard let looks else { return try journal.morning(since: since, days: days, context) }
-        return try looks.ask { (standings) throws(CommandError) in
+        return try looks.ask(isLong: true) { (standings) throws(CommandError) in
             try await standings.morning(since: since, days: days)
-        } isWhole: {
-            $0.page.source?.isWhole != false
         }
     }
 
@@ -550,8 +542,6 @@ package final class LivePages: Sendable {
         do throws(CommandError) {
             gateways = try looks.ask { (standings) throws(CommandError) in
                 try await standings.gateways()
-            } isWhole: {
-                $0 != nil
             }
         } catch { gateways = nil }
         return [GatewayMetrics.up(name, gateways != nil)]

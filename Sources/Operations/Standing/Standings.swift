@@ -17,6 +17,8 @@ package struct Standings: Sendable {
     private let isFleetOnly: Bool
     /// Whether the fleet is not asked, because it did not answer a moment ago.
     private var isResting = false
+    /// Called when no server of the fleet answers.
+    var onSilence: (@Sendable () -> Void)?
 
     /// A copy that does not ask the fleet.
     var resting: Standings {
@@ -100,6 +102,7 @@ package struct Standings: Sendable {
                 source: StandingSource(.journal, fleet.name, because: unknown)
             )
         case .failure(let error):
+            if error.isSilence { onSilence?() }
             return Asked(
                 answer: nil,
                 source: StandingSource(

@@ -89,7 +89,8 @@ extension FleetDatabase {
                   g.rights_lost, g.waited_ms, g.untold, g.rollout, g.beginning
                 FROM yardmaster.gateway g
                 WHERE g.heard > yardmaster.clock() - interval '7 days'
-                  OR EXISTS (SELECT FROM yardmaster.module m WHERE m.holder = g.instance)
+                  OR g.instance IN (SELECT m.holder FROM yardmaster.module m
+                    WHERE m.holder IS NOT NULL)
                 ORDER BY g.name, g.heard DESC, g.instance
                 """
             )

@@ -46,6 +46,8 @@ extension FleetSchema {
         CREATE INDEX gateway_name ON yardmaster.gateway (name);
         -- One process at a time has a name.
         CREATE UNIQUE INDEX gateway_at_work ON yardmaster.gateway (name) WHERE gone IS NULL;
+        CREATE INDEX gateway_rollout ON yardmaster.gateway (rollout, beginning)
+          WHERE gone IS NULL;
 
         -- The right to touch a module. The epoch counts its grants, and is kept after they end.
         CREATE TABLE yardmaster.module (
@@ -111,7 +113,7 @@ extension FleetSchema {
           UNIQUE (instance, serial, epoch)
         );
         CREATE INDEX verdict_vehicle ON yardmaster.verdict (rollout, vehicle, number);
-        CREATE INDEX verdict_at ON yardmaster.verdict USING brin (at);
+        CREATE INDEX verdict_at ON yardmaster.verdict (at);
 
         CREATE TABLE yardmaster.rollout (
           name text PRIMARY KEY,

@@ -302,8 +302,10 @@ extension FleetDatabase {
                 SELECT \(FleetRollout.columns) FROM yardmaster.rollout n
                 WHERE n.name = ANY ($2::text[])
                   OR n.updated >= to_timestamp($1::double precision / 1000)
-                  OR EXISTS (SELECT FROM yardmaster.run r WHERE r.rollout = n.name
-                    AND greatest(r.noted, r.closed) >= to_timestamp($1::double precision / 1000))
+                  OR (SELECT max(greatest(l.noted, l.closed)) FROM (
+                    SELECT r.noted, r.closed FROM yardmaster.run r WHERE r.rollout = n.name
+                    ORDER BY r.id DESC LIMIT 100) l)
+                    >= to_timestamp($1::double precision / 1000)
                 ORDER BY n.updated DESC, n.name
                 """,
                 ["\(max(0, since.milliseconds))", Self.array(names)]
@@ -318,8 +320,10 @@ extension FleetDatabase {
             FleetStatement(
                 "read the last runs",
                 """
-                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
-                WHERE r.id IN (SELECT max(id) FROM yardmaster.run GROUP BY rollout)
+                SELECT \(FleetRun.columns) FROM yardmaster.rollout n CROSS JOIN LATERAL (
+                  SELECT l.* FROM yardmaster.run l WHERE l.rollout = n.name
+                  ORDER BY l.id DESC LIMIT 1) r
+                LEFT JOIN yardmaster.gateway g ON g.instance = r.instance
                 """
             )
         ).compactMap({ FleetRun($0) }) { runs[run.rollout] = run }
@@ -441,24 +445,40 @@ extension FleetDatabase {
 
     /// The verdicts on a vehicle, orders excepted, in their order.
     package func verdicts(on vehicle: VehicleID) throws(FleetError) -> [FleetVerdictRecord] {
-        try verdicts("vehicle = $1 AND rollout !~ '\(Self.order)'", [vehicle.text])
+        try verdicts(
+            """
+            number = ANY (ARRAY(SELECT v.number FROM yardmaster.rollout r
+              JOIN yardmaster.verdict v ON v.rollout = r.name AND v.vehicle = $1
+              WHERE r.name !~ '\(Self.order)'))
+            """,
+            [vehicle.text]
+        )
     }
 
     /// The verdicts on vehicles since then, orders excepted; and from before it the last verdict on
-    /// each vehicle, and the last `succeeded` or `already-current` one.
+    /// each vehicle of a rollout, and the last `succeeded` or `already-current` one.
+    ///
+    /// The earlier ones are found vehicle by vehicle, so that nights of long ago are not read.
     package func verdicts(since: WallTime) throws(FleetError) -> [FleetVerdictRecord] {
-        let earlier = """
-            SELECT DISTINCT ON (vehicle) number FROM yardmaster.verdict
-            WHERE counts AND at < to_timestamp($1::double precision / 1000)
-              AND at > to_timestamp($1::double precision / 1000) - interval '90 days'
-              AND rollout !~ '\(Self.order)'
+        let moment = "to_timestamp($1::double precision / 1000)"
+        func earlier(_ condition: String) -> String {
             """
+            (SELECT v.number FROM yardmaster.verdict v
+              WHERE v.rollout = e.rollout AND v.vehicle = e.vehicle AND v.counts
+                AND v.at < \(moment) AND v.at > \(moment) - interval '90 days' \(condition)
+              ORDER BY v.number DESC LIMIT 1)
+            """
+        }
         return try verdicts(
             """
-            rollout !~ '\(Self.order)' AND (at >= to_timestamp($1::double precision / 1000)
-              OR number IN (\(earlier) ORDER BY vehicle, number DESC)
-              OR number IN (\(earlier) AND outcome IN ('succeeded', 'already-current')
-                ORDER BY vehicle, number DESC))
+            number = ANY (ARRAY(
+              SELECT v.number FROM yardmaster.verdict v
+              WHERE v.at >= \(moment) AND v.rollout !~ '\(Self.order)'
+              UNION SELECT l.number FROM yardmaster.rollout r
+              JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
+              CROSS JOIN LATERAL (\(earlier("")) UNION ALL
+                \(earlier("AND v.outcome IN ('succeeded', 'already-current')"))) l
+              WHERE r.name !~ '\(Self.order)'))
             """,
             ["\(max(0, since.milliseconds))"]
         )
@@ -500,8 +520,8 @@ extension FleetDatabase {
         }
     }
 
-    /// When each vehicle, or this one, answered last, according to its verdicts and to its open
-    /// steps and debts.
+    /// When each vehicle of a rollout as it is, or this one, answered last, according to its
+    /// verdicts and to its steps and debts.
     package func sightings(
         of vehicle: VehicleID?
     ) throws(FleetError) -> [(vehicle: VehicleID, at: WallTime)] {
@@ -510,10 +530,19 @@ extension FleetDatabase {
                 "read when vehicles answered",
                 """
                 SELECT vehicle, (extract(epoch FROM max(at)) * 1000)::bigint FROM (
-                  SELECT vehicle, at FROM yardmaster.verdict WHERE version IS NOT NULL
-                    OR outcome IN ('succeeded', 'already-current', 'rolled-back', 'rejected')
+                  SELECT e.vehicle, l.at FROM yardmaster.rollout r
+                  JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
+                    AND e.vehicle = coalesce($1, e.vehicle)
+                  CROSS JOIN LATERAL (SELECT v.at FROM yardmaster.verdict v
+                    WHERE v.rollout = e.rollout AND v.vehicle = e.vehicle
+                      AND (v.version IS NOT NULL OR v.outcome IN
+                        ('succeeded', 'already-current', 'rolled-back', 'rejected'))
+                    ORDER BY v.number DESC LIMIT 1) l
                   UNION ALL SELECT vehicle, begun FROM yardmaster.debt
+                  UNION ALL SELECT s.vehicle, s.begun FROM yardmaster.rollout r
+                  JOIN yardmaster.step s ON s.rollout = r.name AND s.beginning = r.beginning
                   UNION ALL SELECT vehicle, begun FROM yardmaster.step
+                  WHERE outcome IS NULL OR outcome = 'in-doubt'
                 ) a WHERE $1::text IS NULL OR vehicle = $1
                 GROUP BY vehicle
                 """,
