@@ -259,8 +259,8 @@ extension Journal {
                 """
                 INSERT INTO executions (number, rollout, vehicle, serial, plan, beginning, state,
                     attempt, run, acted, forgiven, restarts, interruptions, in_bootloader, stage,
-                    part, target_seen, started, updated)
-                VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, ?, 1, 0, 0, 0, 0, 'none', 0, 0, ?, ?)
+                    part, target_seen, started, updated, apart)
+                VALUES (?, ?, ?, ?, ?, ?, 'queued', 0, ?, 1, 0, 0, 0, 0, 'none', 0, 0, ?, ?, 1)
                 """
             ).run([
                 Value(intent.execution), .text(intent.rollout), .text(intent.vehicle.text),
