@@ -158,7 +158,7 @@ struct YearTests {
                 #expect(look.verdicts.count >= 2 * Self.vehicles)
             }
             for table in ["verdict", "execution", "step", "missed", "module"] {
-                #expect(read[table] ?? 0 <= 20 * Self.vehicles, "\(table): \(read)")
+                #expect(read[table] ?? 0 <= 30 * Self.vehicles, "\(table): \(read)")
             }
         }
     }

@@ -260,6 +260,11 @@ struct LeaseTests {
     {
         try await Cluster.withFleet { fleet, server, database in
             _ = try await fleet.signIn(south, program: "1.0", at: WallTime(milliseconds: 0))
+            // As each run of a fleet leaves it.
+            try server.query(
+                database,
+                "INSERT INTO yardmaster.rollout (name, plan) VALUES ('city', 'plan')"
+            )
             let (a, b) = (try wish("a"), try wish("b"))
             let first = try granted(try await fleet.claim(a, by: north, terms: terms), epoch: 1)
             let other = try granted(try await fleet.claim(b, by: north, terms: terms), epoch: 1)

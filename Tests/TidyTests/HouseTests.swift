@@ -194,6 +194,45 @@ import Testing
         }
     }
 
+    /// A rehearsal has no `RealWorld`, and its `OutsideFile` is a copy.
+    @Test func `what changes the world has one way, which a rehearsal does not get`() throws {
+        let reach = "Operations/Reach/Reach.swift"
+        // What is called where, without its parenthesis: a copy of such a line is a second way.
+        let places = [
+            "RealWorld": [reach], "OutsideFile": [reach], "FedProgram": [reach], "WebPost": [reach],
+            "BlueZ": ["Operations/Machine/HostBluetooth.swift"],
+            "Draft.write": [
+                // Keys and lists, which are an `OutsideFile`.
+                reach, "Operations/Enrolment/EnrolmentFiles.swift",
+                "Operations/Enrolment/SecretFiles.swift", "Operations/Enrolment/SecretSplit.swift",
+                // In the state directory, or in a file that the command line names.
+                "Operations/Reach/DirectoryCall.swift", "Operations/Plans/PlanArchive.swift",
+                "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
+                "Operations/Bundles/BundleParts.swift",
+            ],
+            "O_CREAT": [
+                "Operations/Machine/Descriptor.swift", "Operations/Files/Draft.swift",
+                "Operations/Bundles/BundleCopy.swift", "Operations/Bundles/FolderDelivery.swift",
+                "yardmaster/FleetPruneCommand.swift",
+            ],
+        ]
+        for source in try Repository.sources()
+        where source.room == "Operations" || source.room == "yardmaster" {
+            for (name, known) in places where !known.contains(where: source.name.hasSuffix) {
+                let call = name == "O_CREAT" ? name : name + "("
+                for line in source.lines {
+                    // A fake of the radio is no radio.
+                    let isOther =
+                        line.contains("func ") || line.contains("." + call)
+                        || line.contains("Fake" + call)
+                    #expect(!line.contains(call) || isOther, "\(source.name): \(line)")
+                }
+            }
+        }
+        let radio = try Repository.text("Sources/Operations/Machine/HostBluetooth.swift")
+        #expect(radio.contains("context.reach.demandWorld()"))
+    }
+
     @Test func `a file is one idea`() throws {
         for source in try Repository.sources() {
             #expect(source.lines.count <= 700, "\(source.name)")

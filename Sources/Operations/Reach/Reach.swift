@@ -75,7 +75,7 @@ package struct Reach: Sendable {
 
     /// The path from which a file is read: that of its copy, when a rehearsal has changed it.
     package func current(_ path: String) -> String {
-        stage?.copy(of: path)?.current() ?? path
+        stage?.copy(of: path)?.copied ?? path
     }
 
     /// The path of a credential that a rehearsal has changed; nil when it has not.

@@ -122,8 +122,8 @@ extension CommandError {
             self.init(
                 .usage,
                 "\(vehicle.text.visible) is another vehicle, and something is open on it",
-                hint: "say in one command what it is called now, or 'yardmaster clear' or "
-                    + "'yardmaster uninhibit' first"
+                hint:
+                    "say in one command what it is called now, or use `clear` or `uninhibit` first"
             )
         }
     }
