@@ -68,30 +68,6 @@ package struct OutboxWish: Sendable, Equatable {
     }
 }
 
-extension Schema {
-    /// Notifications for people and other programs, so that each arrives once or is listed as
-    /// failed.
-    static let outbox = """
-        CREATE TABLE outbox (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            key TEXT NOT NULL,
-            target TEXT NOT NULL,
-            kind TEXT NOT NULL,
-            rollout TEXT,
-            run INTEGER,
-            made INTEGER NOT NULL,
-            body TEXT,
-            attempts INTEGER NOT NULL DEFAULT 0 CHECK (attempts >= 0),
-            next INTEGER,
-            delivered INTEGER,
-            failure TEXT,
-            UNIQUE (key, target),
-            CHECK (next IS NULL OR delivered IS NULL)
-        ) STRICT;
-        CREATE INDEX outbox_due ON outbox (next) WHERE next IS NOT NULL;
-        """
-}
-
 extension Journal {
     /// Adds notifications; entries that exist already stay unchanged.
     package func post(_ wishes: [OutboxWish], at now: WallTime) throws(JournalError) {

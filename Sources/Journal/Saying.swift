@@ -56,32 +56,6 @@ package struct Saying: Sendable, Equatable {
     }
 }
 
-extension Schema {
-    /// People's commands with their authors, and answers to programs, so that a request that is
-    /// sent twice is carried out once.
-    static let said = """
-        CREATE TABLE said (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            verb TEXT NOT NULL,
-            rollout TEXT,
-            vehicles TEXT NOT NULL,
-            reason TEXT NOT NULL,
-            author TEXT NOT NULL,
-            made INTEGER NOT NULL,
-            run INTEGER NOT NULL
-        ) STRICT;
-        CREATE TABLE replies (
-            id INTEGER PRIMARY KEY AUTOINCREMENT,
-            author TEXT NOT NULL,
-            key TEXT NOT NULL,
-            body TEXT NOT NULL,
-            status INTEGER NOT NULL,
-            document TEXT NOT NULL,
-            UNIQUE (author, key)
-        ) STRICT;
-        """
-}
-
 extension Journal {
     /// Records a command whose effect is not in the journal.
     package func note(_ saying: Saying) throws(JournalError) {
