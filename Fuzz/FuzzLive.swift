@@ -50,10 +50,17 @@ private func fuzzHeaders(_ text: String) {
         precondition(!token.isEmpty && text.hasSuffix(token))
         precondition(text.lowercased().drop { $0 == " " }.hasPrefix("bearer "))
     }
-    if case .session(let session) = LiveCredential(authorization: nil, cookie: text) {
-        precondition(!session.contains(";") && text.contains(LiveCredential.cookie + "=" + session))
-        let twice = text + "; " + LiveCredential.cookie + "=" + session
-        precondition(LiveCredential(authorization: nil, cookie: twice) == .nobody)
+    for isEncrypted in [false, true] {
+        let name = LiveCredential.cookie(isEncrypted: isEncrypted)
+        let found = LiveCredential(authorization: nil, cookie: text, isEncrypted: isEncrypted)
+        guard case .session(let session) = found else { continue }
+        precondition(!session.contains(";") && text.contains(name + "=" + session))
+        let twice = LiveCredential(
+            authorization: nil,
+            cookie: text + "; " + name + "=" + session,
+            isEncrypted: isEncrypted
+        )
+        precondition(twice == .nobody)
     }
     if let key = RequestKey(text, body: []) {
         precondition(key.text == text && (1...200).contains(text.utf8.count))
