@@ -33,7 +33,7 @@ package enum ListChange: Sendable, Equatable {
 package enum ModuleRefusal: Error, Sendable, Equatable {
     case unknownVehicle(VehicleID)
     case unknownModule(Serial)
-    /// Something is open on the vehicle that has the name already.
+    /// Another vehicle has the name already, and something is open on it, or both are in a rollout.
     case nameInUse(VehicleID)
 }
 
@@ -83,6 +83,18 @@ extension JournalView {
             }
         }
         return changes
+    }
+
+    /// Whether a plan was begun on both vehicles.
+    fileprivate func share(_ one: VehicleID, _ other: VehicleID) throws(JournalError) -> Bool {
+        try !rows(
+            """
+            SELECT 1 FROM executions AS one JOIN executions AS other
+              ON other.rollout = one.rollout AND other.plan IS one.plan
+            WHERE one.vehicle = ? AND other.vehicle = ? LIMIT 1
+            """,
+            [.text(one.text), .text(other.text)]
+        ) { _ throws(JournalError) in true }.isEmpty
     }
 
     /// What belongs to a vehicle, and not to its module, and is open; nil when nothing is.
@@ -179,7 +191,9 @@ extension Journal {
             for (old, new) in names {
                 guard known.contains(old) else { return .unknownVehicle(old) }
                 guard !olds.contains(new) else { continue }
-                guard try view.open(on: new, at: now) == nil else { return .nameInUse(new) }
+                guard try view.open(on: new, at: now) == nil, try !view.share(old, new) else {
+                    return .nameInUse(new)
+                }
             }
             // In two steps, because a new id may be another vehicle's old one.
             for (old, new) in names {

@@ -10,8 +10,6 @@ extension FrozenPlan {
     package func following(_ executions: [ExecutionRecord]) -> FrozenPlan {
         var ids: [Serial: VehicleID] = [:]
         for record in executions where record.plan == digest { ids[record.serial] = record.vehicle }
-        let known = Set(ids.values)
-        for vehicle in vehicles where known.contains(vehicle.id) { ids[vehicle.serial] = nil }
         return ids.isEmpty ? self : calling(ids)
     }
 }

@@ -14,6 +14,10 @@ struct NightAccount: Sendable {
     var start: NightStory.Start = .none
     /// The vehicles of the run.
     var vehicles: [Int] = []
+    /// The vehicles in the list of its plan.
+    var listed: Set<Int> = []
+    /// What the vehicles are called.
+    var ids = NightNames()
     /// Vehicles on which another program worked at the same time.
     var rivals: Set<Int> = []
     /// The contents of the plan that was carried out, for every vehicle.
@@ -68,7 +72,9 @@ struct NightAccount: Sendable {
     var told: [String: Outcome] {
         var told: [String: Outcome] = [:]
         for event in events {
-            if case .vehicleEnded(let id, let verdict) = event { told[id.text] = verdict.outcome }
+            if case .vehicleEnded(let id, let verdict) = event {
+                told[ids.name(id)] = verdict.outcome
+            }
         }
         return told
     }
@@ -77,15 +83,24 @@ struct NightAccount: Sendable {
     var standings: [String: Standing] {
         var standings: [String: Standing] = [:]
         for event in events {
-            if case .vehicleStands(let id, let standing) = event { standings[id.text] = standing }
+            if case .vehicleStands(let id, let standing) = event {
+                standings[ids.name(id)] = standing
+            }
         }
         return standings
+    }
+
+    /// Vehicles that are not in the list and owe something, or are in doubt.
+    var left: Set<String> {
+        guard !isOrder else { return [] }
+        return after.debts.union(after.doubts).union(after.owing)
+            .subtracting(listed.map(NightDepot.name))
     }
 
     func sentence(_ name: String) -> String {
         var last = ""
         for event in events {
-            if case .vehicleEnded(let id, let verdict) = event, id.text == name {
+            if case .vehicleEnded(let id, let verdict) = event, ids.name(id) == name {
                 last = verdict.message
             }
         }

@@ -30,6 +30,9 @@ package struct NightCoverage: Sendable, Equatable {
         }
     }
 
+    /// Counts a run that was refused because of its list.
+    mutating func noteRefusal() { add("its list", "was refused") }
+
     /// Counts a disturbance in a run, by the state of each vehicle in work.
     mutating func note(_ what: NightStory.Event, _ states: [String: ExecutionState]) {
         for state in states.values { add("at work: \(state.rawValue)", what.title) }
@@ -92,7 +95,8 @@ package struct NightCoverage: Sendable, Equatable {
     private static let before =
         words.map(\.title) + [
             "new images", "other steps", "removed", "added", "renamed", "clock back", "clock on",
-            "run", "run --again", "run --limit", "exec", "another program",
+            "run", "run --again", "run --limit", "exec", "another program", "other id, said",
+            "other id", "ids exchanged",
         ]
     private static let during =
         words.map(\.title) + [
@@ -115,6 +119,8 @@ extension NightStory.Night {
             case .rename: list.append("renamed")
             case .drives, .stands, .leaves, .returns: break
             case .enrol: list.append("enrol --rotate")
+            case .called(_, let isSaid): list.append(isSaid ? "other id, said" : "other id")
+            case .exchanged: list.append("ids exchanged")
             }
         }
         if clock < 0 { list.append("clock back") }

@@ -23,6 +23,8 @@ extension NightDepot {
         case .stands(let vehicle): await module(vehicle, air) { $0.speedTenths = 0 }
         case .leaves(let vehicle): await module(vehicle, air) { $0.signal = nil }
         case .returns(let vehicle): await module(vehicle, air) { $0.signal = -60 }
+        case .called(let vehicle, _): wish.ids.call(vehicle)
+        case .exchanged(let one, let other): wish.ids.exchange(one, other)
         // It takes a radio and time, which a life has.
         case .enrol: break
         }

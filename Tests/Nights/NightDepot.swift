@@ -2,6 +2,7 @@ import Digests
 import Domain
 import Families
 import Foundation
+import Journal
 import Manifest
 import Modules
 import Operations
@@ -36,6 +37,14 @@ struct NightDepot {
         case .tag, .oldTag: "tag-00\(Self.two(vehicle + 1))"
         case .sensor: "esp-00\(Self.two(vehicle + 1))"
         }
+    }
+
+    /// A vehicle as its list has it.
+    func listed(_ vehicle: Int, _ ids: NightNames) throws -> ListedVehicle {
+        guard let id = VehicleID(ids.listed[vehicle]), let serial = Serial(serial(vehicle)) else {
+            throw Mistake(description: "no id or serial")
+        }
+        return ListedVehicle(id, serial)
     }
 
     /// The serial of the vehicle's GO device.
@@ -212,7 +221,7 @@ struct NightDepot {
                 case .light, .tag, .oldTag, .sensor: ""
                 }
             let token = kind == .van ? "file:token,\(device(number))" : ","
-            text += "\(Self.name(number)),\(serial(number)),\(Self.family(kind).rawValue),"
+            text += "\(wish.ids.listed[number]),\(serial(number)),\(Self.family(kind).rawValue),"
             text += "\(kind == .oldTag ? "legacy" : ""),\(secret),\(token),"
             text += "\"" + "[\(steps)]".replacing("\"", with: "\"\"") + "\"\n"
         }
@@ -311,6 +320,8 @@ struct NightDepot {
 /// The current contents of the manifest.
 struct NightWish: Equatable {
     var name = "yard"
+    /// What the vehicles are called.
+    var ids: NightNames
     /// The vehicles in the fleet list.
     var listed: [Int]
     /// The steps of every vehicle, listed or not.
@@ -326,12 +337,13 @@ struct NightWish: Equatable {
     func rotating(_ plan: FrozenPlan) -> NightWish {
         var wish = self
         wish.name = plan.name
-        wish.listed = plan.vehicles.compactMap { Int($0.id.text.dropFirst()) }.map { $0 - 1 }
+        wish.listed = plan.vehicles.compactMap { ids.number($0.id) }
         wish.steps = steps.map { _ in [] }
         return wish
     }
 
     init(_ story: NightStory) {
+        ids = NightNames(story.vehicles.count)
         listed = story.vehicles.indices.filter { story.vehicles[$0].isListed }
         if listed.isEmpty { listed = [0] }
         steps = story.vehicles.map(\.steps)

@@ -126,8 +126,8 @@ struct NightJudge {
     private mutating func judgeBeginning(_ account: NightAccount) {
         guard let wish = account.wish, let plan = account.carriedOut else { return }
         for record in account.after.records where baselines[record.number] == nil {
-            guard let number = Int(record.vehicle.text.dropFirst()) else { continue }
-            baselines[record.number] = account.before.vehicles[number - 1].deeds
+            guard let number = account.ids.number(record.vehicle) else { continue }
+            baselines[record.number] = account.before.vehicles[number].deeds
         }
         func allow(_ vehicles: [Int]) {
             for number in vehicles {
@@ -291,15 +291,19 @@ struct NightJudge {
         guard let counts = account.counts else { return }
         // R1 and section 8: every vehicle is counted once.
         let names = Set(told.keys).union(standings.keys)
-        if counts.total != account.vehicles.count || names.count != account.vehicles.count {
-            no(
-                "R1",
-                "\(counts.total) counted, \(names.count) reported of \(account.vehicles.count)"
-            )
+        let left = account.left
+        let all = account.vehicles.count + left.count
+        if counts.total != all || names.count != all {
+            no("R1", "\(counts.total) counted, \(names.count) reported of \(all)")
+        }
+        // W4: what is owed is told, whether its vehicle is in the list or not.
+        for name in left.sorted() {
+            let outcome = standings[name]?.verdict?.outcome
+            guard outcome?.tally != .failed else { continue }
+            no("W4", "\(name) owes something and is \(outcome?.rawValue ?? "not told")")
         }
         var outcomes: [Outcome?] = []
-        for number in account.vehicles {
-            let name = NightDepot.name(number)
+        for name in account.vehicles.map(NightDepot.name) + left {
             if let standing = standings[name] {
                 outcomes.append(standing.verdict?.outcome)
             } else {
@@ -499,7 +503,7 @@ struct NightJudge {
         guard account.vehicles.count == account.wish?.listed.count else { return }
         // Debts and doubts from before this run are settled whatever the gate's state is.
         let settled = counted.count { record in
-            let name = record.vehicle.text
+            let name = account.ids.name(record.vehicle)
             return account.before.debts.contains(name) || account.before.doubts.contains(name)
         }
         if failed - settled > limit + 1 {
@@ -530,7 +534,7 @@ struct NightJudge {
             }
         }
         for record in account.after.records where record.rollout == account.rollout {
-            let name = record.vehicle.text
+            let name = account.ids.name(record.vehicle)
             let old = account.before.records.last { $0.number == record.number }
             guard record.end != old?.end else { continue }
             let owes = account.after.debts.contains(name) || account.after.owing.contains(name)
@@ -559,7 +563,7 @@ struct NightJudge {
                 && record.end != account.before.records.last { $0.number == record.number }?.end
         }
         let told = account.told.filter { $0.value.tally == .failed }.keys
-        let failed = Set(told).union(written.map(\.vehicle.text)).filter { name in
+        let failed = Set(told).union(written.map { account.ids.name($0.vehicle) }).filter { name in
             let record = account.after.record(account.rollout, name, by: account.carriedOut)
             return record.map { $0.acted && leftAlone[$0.number] != true } ?? true
         }

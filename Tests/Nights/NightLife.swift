@@ -96,16 +96,21 @@ private struct NightLife: Sendable {
             if isCure { await depot.waitForWindow(clock, simulation.time) }
             for edit in night.edits {
                 try await enrol(edit, wish, seed: story.seed ^ UInt64(index))
+                let earlier = wish.ids
                 await depot.change(&wish, edit, simulation.air)
+                for journal in [journal, rival] {
+                    try await rename(edit, from: earlier, to: wish.ids, journal)
+                }
             }
             if !isCure {
                 result.coverage.note(
-                    try await scene(of: journal, names),
+                    try await scene(of: journal, names, wish.ids),
                     story,
                     wish.name,
                     night.disturbances
                 )
             }
+            account.ids = wish.ids
             for word in night.words {
                 try await say(word, journal, isInside: false, account: &account)
             }
@@ -124,7 +129,7 @@ private struct NightLife: Sendable {
                 archive[rotating.digest] = (rotating, wish.rotating(rotating))
                 account.written = rotating.digest
             }
-            account.before = try await scene(of: journal, names, beside: rival)
+            account.before = try await scene(of: journal, names, wish.ids, beside: rival)
             account.beganAt = clock.wallTime
             // At the end the other program finishes its own work, too.
             let isOwed = isCure && !account.before.debtsOfRival.isEmpty
@@ -133,7 +138,7 @@ private struct NightLife: Sendable {
             rivalsEver = Array(Set(rivalsEver).union(others)).sorted()
             let other = try rivalPlan(wish, others)
             // The other program works first, so that nothing is in its way.
-            if isOwed, let other { try await workElsewhere(other, rival) }
+            if isOwed, let other { try await workElsewhere(other, rival, wish.ids) }
             try await run(
                 plan,
                 &account,
@@ -149,7 +154,7 @@ private struct NightLife: Sendable {
             if isCut, night.incidents.contains(where: { $0.what == .power }) {
                 try await journal.losePower()
             }
-            account.after = try await scene(of: journal, names, beside: rival)
+            account.after = try await scene(of: journal, names, wish.ids, beside: rival)
             account.keptKeys = try depot.keys?.kept()
             let broken = judge.verdicts(on: account, isCure: isCure)
             result.broken += broken
@@ -190,6 +195,53 @@ private struct NightLife: Sendable {
         )
     }
 
+    /// A person says with `vehicle renamed` what an edit of the list was.
+    private func rename(
+        _ edit: NightStory.Edit,
+        from earlier: NightNames,
+        to now: NightNames,
+        _ journal: Journal
+    ) async throws {
+        let numbers: [Int]
+        switch edit {
+        case .called(let number, isSaid: true): numbers = [number]
+        case .exchanged(let one, let other): numbers = one == other ? [] : [one, other]
+        default: return
+        }
+        var names: [(old: VehicleID, new: VehicleID)] = []
+        for number in numbers {
+            let listed = try depot.listed(number, now)
+            var old = try depot.listed(number, earlier).id
+            // Nobody may have said anything about an earlier change.
+            for case .elsewhere(_, let known, _) in try await journal.changes(
+                in: [ListedVehicle(old, listed.serial)],
+                at: clock.wallTime
+            ) { old = known }
+            names.append((old, listed.id))
+        }
+        try await rename(names, journal)
+    }
+
+    private func rename(
+        _ names: [(old: VehicleID, new: VehicleID)],
+        _ journal: Journal
+    ) async throws {
+        let now = clock.wallTime
+        let refusal = try await journal.rename(
+            names,
+            at: now,
+            saying: Saying("vehicle renamed", author: "anna", at: now)
+        )
+        switch refusal {
+        case nil: break
+        // Of a vehicle that no run has had there is nothing to rename.
+        case .unknownVehicle(let vehicle):
+            let others = names.filter { $0.old != vehicle }
+            if !others.isEmpty { try await rename(others, journal) }
+        case let refusal?: throw NightDepot.Mistake(description: "\(refusal)")
+        }
+    }
+
     private func say(
         _ word: NightStory.Word,
         _ journal: Journal,
@@ -199,6 +251,14 @@ private struct NightLife: Sendable {
         let now = clock.wallTime
         let (author, inside) = ("anna", isInside)
         let rollout = try await journal.lastRollout()?.rollout
+        let ids = account.ids
+        // People use the id that the program shows.
+        func name(_ vehicle: Int) async throws -> VehicleID {
+            let listed = try depot.listed(vehicle, ids)
+            for case .elsewhere(_, let known, _) in try await journal.changes(in: [listed], at: now)
+            { return known }
+            return listed.id
+        }
         func hold(_ kind: Hold.Kind) async throws {
             guard let rollout else { return }
             _ = try await journal.set(
@@ -209,7 +269,8 @@ private struct NightLife: Sendable {
         func retry(_ vehicles: [Int]) async throws {
             guard let rollout, try await journal.hold(on: rollout)?.kind != .aborted else { return }
             let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
-            let named = vehicles.compactMap { VehicleID(NightDepot.name($0)) }
+            var named: [VehicleID] = []
+            for vehicle in vehicles { named.append(try await name(vehicle)) }
             guard named.allSatisfy(known.contains) else { return }
             var quarantined: Set<VehicleID> = []
             if let limit = story.policy.quarantine {
@@ -226,14 +287,8 @@ private struct NightLife: Sendable {
                 at: now
             )
             account.sentAgain += vehicles.filter { number in
-                rearmed.answered.contains { $0.text == NightDepot.name(number) }
+                rearmed.answered.contains { ids.number($0) == number }
             }
-        }
-        func name(_ vehicle: Int) throws -> VehicleID {
-            guard let id = VehicleID(NightDepot.name(vehicle)) else {
-                throw NightDepot.Mistake(description: "no id")
-            }
-            return id
         }
         switch word {
         case .pause: try await hold(.paused)
@@ -248,12 +303,12 @@ private struct NightLife: Sendable {
         case .uninhibitDepot: _ = try await journal.uninhibit(nil)
         case .inhibit(let vehicle):
             try await journal.inhibit(
-                Inhibit(try name(vehicle), reason: "", expires: nil, author: author, at: now)
+                Inhibit(try await name(vehicle), reason: "", expires: nil, author: author, at: now)
             )
-        case .uninhibit(let vehicle): _ = try await journal.uninhibit(try name(vehicle))
+        case .uninhibit(let vehicle): _ = try await journal.uninhibit(try await name(vehicle))
         case .clearDepot: _ = try await journal.clearFailures(of: nil)
         case .clear(let vehicle):
-            let id = try name(vehicle)
+            let id = try await name(vehicle)
             let cleared = try await journal.clear(
                 [id],
                 named: [id],
@@ -308,11 +363,12 @@ private struct NightLife: Sendable {
         _ archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)],
         _ names: Set<String>,
         _ coverage: inout NightCoverage,
+        isFirst: Bool = true,
         beside other: (plan: FrozenPlan, journal: Journal)?
     ) async throws {
         account.start = account.plan.start
         guard account.start != .none else { return }
-        let chosen = try choose(written, account.start)
+        let chosen = try choose(written, account.start, account.ids)
         guard let chosen else {
             account.start = .none
             return
@@ -322,7 +378,11 @@ private struct NightLife: Sendable {
         account.rollout = plan.name
         let record = try await journal.rollout(plan.name)
         var begun: WallTime?
-        if let record { begun = try await journal.run(record.began)?.started }
+        var executions: [ExecutionRecord] = []
+        if let record {
+            begun = try await journal.run(record.began)?.started
+            executions = try await journal.executions(rollout: plan.name, plan: record.plan)
+        }
         let isForced = account.start == .again
         do throws(RolloutStart.ClockBehind) {
             var isKept = false
@@ -336,13 +396,13 @@ private struct NightLife: Sendable {
                 if try start.goesOn(with: record, begun: begun, at: clock.wallTime),
                     let kept = record.flatMap({ archive[$0.plan] })
                 {
-                    plan = kept.plan.keeping(secretsOf: plan)
+                    plan = kept.plan.following(executions).keeping(secretsOf: plan)
                     isKept = true
                 }
             }
             if isForced, !isKept { again = true }
             if !again, !isKept {
-                let isWhole = chosen.ids.map { $0.count >= plan.vehicles.count } ?? true
+                let isWhole = chosen.numbers.map { $0.count >= plan.vehicles.count } ?? true
                 again = try RolloutStart(plan, isWhole: isWhole, zone: .utc)
                     .beginsAgain(record, begun: begun, at: clock.wallTime)
             }
@@ -350,14 +410,17 @@ private struct NightLife: Sendable {
             account.isRefusedByClock = true
             return
         }
-        let ids = plan.vehicles.map(\.id).filter { chosen.ids?.contains($0) ?? true }
+        let called = account.ids
+        let ids = plan.vehicles.map(\.id).filter { id in
+            guard let chosen = chosen.numbers else { return true }
+            return called.number(id).map(chosen.contains) ?? false
+        }
         // `--limit` matches none of the plan's vehicles.
         guard !ids.isEmpty else {
             account.start = .none
             return
         }
-        let numbers = ids.compactMap { Int($0.text.dropFirst()) }.map { $0 - 1 }
-        account.vehicles = numbers
+        account.vehicles = ids.compactMap { account.ids.number($0) }
         account.carriedOut = plan.digest
         account.wish = archive[plan.digest]?.wish
         if case .exec(let vehicle, let steps) = account.start {
@@ -374,9 +437,31 @@ private struct NightLife: Sendable {
             account.start = .none
             return
         }
+        // The list may have a known module under another id: then a person says what has happened.
+        let open = try await journal.changes(in: plan.listed, at: clock.wallTime)
+            .compactMap { change -> (old: VehicleID, new: VehicleID)? in
+                guard case .elsewhere(let listed, let known, _?) = change else { return nil }
+                return (known, listed.id)
+            }
+        if !open.isEmpty {
+            guard isFirst else { throw NightDepot.Mistake(description: "refused again: \(open)") }
+            coverage.noteRefusal()
+            try await rename(open, journal)
+            return try await run(
+                written,
+                &account,
+                journal,
+                archive,
+                names,
+                &coverage,
+                isFirst: false,
+                beside: other
+            )
+        }
+        account.listed = Set(plan.list.compactMap { account.ids.number($0.id) })
         let doings = Doings(account)
         let second = account.plan.rival?.second ?? 0
-        async let theirs: Void = workElsewhere(other, after: .seconds(second))
+        async let theirs: Void = workElsewhere(other, account.ids, after: .seconds(second))
         try await work(
             plan,
             ids,
@@ -410,19 +495,26 @@ private struct NightLife: Sendable {
 
     private func workElsewhere(
         _ other: (plan: FrozenPlan, journal: Journal)?,
+        _ ids: NightNames,
         after pause: Duration
     ) async throws {
         guard let other else { return }
         await clock.sleep(for: pause, "another program to begin")
-        try await workElsewhere(other.plan, other.journal)
+        try await workElsewhere(other.plan, other.journal, ids)
     }
 
     /// A run of the other program, over the same adapters, without incidents of its own.
-    private func workElsewhere(_ plan: FrozenPlan, _ journal: Journal) async throws {
+    private func workElsewhere(
+        _ plan: FrozenPlan,
+        _ journal: Journal,
+        _ ids: NightNames
+    ) async throws {
         for vehicle in plan.vehicles { _ = try await journal.uninhibit(vehicle.id) }
         _ = try await journal.resume(plan.name)
         let host = NightHost([], clock: clock) { _ in }
-        let doings = Doings(NightAccount(0, NightStory.Night()))
+        var account = NightAccount(0, NightStory.Night())
+        account.ids = ids
+        let doings = Doings(account)
         _ = try await carryOut(
             plan,
             plan.vehicles.map(\.id),
@@ -437,13 +529,18 @@ private struct NightLife: Sendable {
 
     private struct Chosen {
         var plan: FrozenPlan
-        var ids: Set<VehicleID>?
+        /// The vehicles of the run; nil for all of the plan.
+        var numbers: Set<Int>?
         var isOrder = false
         /// Whether all vehicles of the plan are in the run.
         var isWhole = true
     }
 
-    private func choose(_ plan: FrozenPlan, _ start: NightStory.Start) throws -> Chosen? {
+    private func choose(
+        _ plan: FrozenPlan,
+        _ start: NightStory.Start,
+        _ ids: NightNames
+    ) throws -> Chosen? {
         switch start {
         case .run, .again: return Chosen(plan: plan)
         case .none: return nil
@@ -458,15 +555,16 @@ private struct NightLife: Sendable {
             guard depot.keys != nil, mayRotate, !rotating.vehicles.isEmpty else { return nil }
             return Chosen(plan: rotating)
         case .limit(let numbers):
-            let names = Set(numbers.map(NightDepot.name))
-            let ids = Set(plan.vehicles.map(\.id).filter { names.contains($0.text) })
-            guard !ids.isEmpty else { return nil }
-            return Chosen(plan: plan, ids: ids, isWhole: ids.count == plan.vehicles.count)
+            let chosen = Set(plan.vehicles.compactMap { ids.number($0.id) }).intersection(numbers)
+            guard !chosen.isEmpty else { return nil }
+            return Chosen(
+                plan: plan,
+                numbers: chosen,
+                isWhole: chosen.count == plan.vehicles.count
+            )
         case .exec(let vehicle, let steps):
-            let name = NightDepot.name(vehicle)
-            guard let id = plan.vehicles.map(\.id).first(where: { $0.text == name }) else {
-                return nil
-            }
+            guard let id = plan.vehicles.map(\.id).first(where: { ids.number($0) == vehicle })
+            else { return nil }
             let kind = story.vehicles[vehicle].kind
             let text = steps.map { depot.order($0, kind) }.joined(separator: "; ")
             let images = Set(plan.images.map(\.name))
@@ -474,7 +572,7 @@ private struct NightLife: Sendable {
             guard let read = OrderText.steps(text, images: images, .init()) else { return nil }
             let order = plan.ordering(read, to: [id], as: "exec-\(clock.now.nanoseconds)")
             guard JobBuilder(order).mistakes.isEmpty else { return nil }
-            return Chosen(plan: order, ids: [id], isOrder: true)
+            return Chosen(plan: order, numbers: [vehicle], isOrder: true)
         }
     }
 
@@ -502,7 +600,7 @@ private struct NightLife: Sendable {
                 case .say(let word):
                     var account = doings.state.withLock { $0.account }
                     try await say(word, journal, isInside: true, account: &account)
-                    let scene = try await scene(of: journal, names)
+                    let scene = try await scene(of: journal, names, account.ids)
                     account.said.append((word, scene))
                     let said = account
                     doings.state.withLock { $0.account = said }
@@ -573,6 +671,7 @@ private struct NightLife: Sendable {
             plan,
             of: ids,
             depot,
+            called: doings.state.withLock { $0.account.ids },
             watched: watch,
             kept: kept,
             denying: denied
@@ -580,6 +679,7 @@ private struct NightLife: Sendable {
         let run = try await journal.beginRun(
             rollout: plan.name,
             plan: plan.digest,
+            listing: plan.listed,
             at: clock.wallTime,
             isOrder: isOrder
         )
@@ -600,10 +700,12 @@ private struct NightLife: Sendable {
     private func scene(
         of journal: Journal,
         _ names: Set<String>,
+        _ ids: NightNames,
         beside rival: Journal? = nil
     ) async throws -> NightScene {
         let depot = depot
         var scene = NightScene()
+        scene.ids = ids
         scene.vehicles = await simulation.air.arrange { NightScene.modules(depot, in: $0) }
         for name in names.sorted() {
             var records = try await journal.executions(rollout: name)
@@ -617,14 +719,16 @@ private struct NightLife: Sendable {
             scene.records += records.sorted { $0.number < $1.number }
             scene.holds[name] = try await journal.hold(on: name)?.kind
         }
-        scene.debts = Set(try await journal.debts().map(\.vehicle.text))
-        scene.debtsOfRival = Set(try await rival?.debts().map(\.vehicle.text) ?? [])
-        scene.doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle.text))
-        scene.owing = Set(try await journal.owed(by: nil).map(\.vehicle.text))
-        scene.atWork = Set(try await journal.vehiclesAtWork().map(\.text))
+        scene.debts = Set(try await journal.debts().map { ids.name($0.vehicle) })
+        scene.debtsOfRival = Set(try await rival?.debts().map { ids.name($0.vehicle) } ?? [])
+        scene.doubts = Set(
+            try await journal.doubts(of: nil).map { ids.name($0.intent.vehicle) }
+        )
+        scene.owing = Set(try await journal.owed(by: nil).map { ids.name($0.vehicle) })
+        scene.atWork = Set(try await journal.vehiclesAtWork().map { ids.name($0) })
         for inhibit in try await journal.inhibits(at: clock.wallTime) {
             if let vehicle = inhibit.vehicle {
-                scene.inhibited.insert(vehicle.text)
+                scene.inhibited.insert(ids.name(vehicle))
             } else {
                 scene.isDepotInhibited = true
             }

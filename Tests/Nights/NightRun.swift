@@ -23,10 +23,12 @@ struct NightRun: Sendable {
         _ plan: FrozenPlan,
         of ids: [VehicleID],
         _ depot: NightDepot,
+        called names: NightNames? = nil,
         watched watch: NightWatch,
         kept: [SHA256Digest: FrozenPlan] = [:],
         denying denied: Set<SHA256Digest> = []
     ) throws {
+        let names = names ?? NightNames(depot.story.vehicles.count)
         (self.kept, self.denied) = (kept, denied.union(plan.trust.denied))
         self.plan = plan
         self.watch = watch
@@ -38,7 +40,7 @@ struct NightRun: Sendable {
         self.rules = rules
         var access: [VehicleID: VehicleAccess] = [:]
         for id in ids {
-            access[id] = try depot.access((Int(id.text.dropFirst()) ?? 1) - 1, in: plan)
+            access[id] = try depot.access(names.number(id) ?? 0, in: plan)
         }
         var images: [String: [FirmwarePart]] = [:]
         for image in plan.images {

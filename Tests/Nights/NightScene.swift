@@ -27,6 +27,8 @@ struct NightScene: Sendable {
     }
 
     var vehicles: [Vehicle] = []
+    /// What the vehicles are called.
+    var ids = NightNames()
     // The program's records, which `status` reads.
     var records: [ExecutionRecord] = []
     var debts: Set<String> = []
@@ -49,7 +51,7 @@ struct NightScene: Sendable {
         _ name: String,
         by plan: SHA256Digest? = nil
     ) -> ExecutionRecord? {
-        let all = records.filter { $0.rollout == rollout && $0.vehicle.text == name }
+        let all = records.filter { $0.rollout == rollout && ids.name($0.vehicle) == name }
         return plan.flatMap { plan in all.last { $0.plan == plan } } ?? all.last
     }
 

@@ -165,10 +165,11 @@ extension NightStory.Edit {
     func isAbout(_ vehicle: Int) -> Bool {
         switch self {
         case .steps(vehicle, _), .remove(vehicle), .add(vehicle), .drives(vehicle),
-            .stands(vehicle), .leaves(vehicle), .returns(vehicle), .enrol(vehicle, _):
+            .stands(vehicle), .leaves(vehicle), .returns(vehicle), .enrol(vehicle, _),
+            .called(vehicle, _), .exchanged(vehicle, _), .exchanged(_, vehicle):
             true
         case .newImages, .recall, .steps, .remove, .add, .rename, .drives, .stands, .leaves,
-            .returns, .enrol:
+            .returns, .enrol, .called, .exchanged:
             false
         }
     }

@@ -8,6 +8,8 @@ extension NightStory {
         // Random numbers of their own, so that all else in a life stays as it was without keys.
         var locksmith = NightTeller(seed: seed ^ 0x4B45_5953)
         locksmith.addKeys(to: &self)
+        var clerk = NightTeller(seed: seed ^ 0x4C49_5354)
+        clerk.addLists(to: &self)
     }
 }
 
@@ -124,6 +126,28 @@ struct NightTeller {
                     .enrol(pick(story.vehicles.count), writes: pick(5))
                 )
             default: break
+            }
+        }
+    }
+
+    /// Lists that change, in some of the lives without keys.
+    mutating func addLists(to story: inout NightStory) {
+        guard story.policy.keys == nil, pick(4) == 0 else { return }
+        for index in story.nights.indices {
+            for _ in 0..<2 {
+                let vehicle = pick(story.vehicles.count)
+                switch pick(9) {
+                case 0, 1: story.nights[index].edits.append(.called(vehicle, isSaid: true))
+                case 2, 3: story.nights[index].edits.append(.called(vehicle, isSaid: false))
+                case 4:
+                    let other = pick(story.vehicles.count)
+                    if other != vehicle {
+                        story.nights[index].edits.append(.exchanged(vehicle, other))
+                    }
+                case 5: story.nights[index].edits.append(.remove(vehicle))
+                case 6: story.nights[index].edits.append(.add(vehicle))
+                default: break
+                }
             }
         }
     }

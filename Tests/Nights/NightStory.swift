@@ -206,6 +206,11 @@ package struct NightStory: Codable, Sendable, Equatable {
         case stands(Int)
         case leaves(Int)
         case returns(Int)
+        /// A vehicle gets an id that none has had; a person says so with `vehicle renamed`, or does
+        /// not.
+        case called(Int, isSaid: Bool)
+        /// Two vehicles get each other's ids, and a person says so.
+        case exchanged(Int, Int)
         /// A person gives a vehicle another key, and the process dies after this many writes.
         case enrol(Int, writes: Int)
     }

@@ -127,6 +127,25 @@ import Testing
         #expect(yard.deeds == ["unlock-all", "locate"])
     }
 
+    @Test func `two vehicles of a rollout have each other's ids only when one command says so`()
+        throws
+    {
+        let yard = try PromiseYard(bikes: ["", ""])
+        try list(yard, bike("b1", 1), bike("b2", 2))
+        try yard.manifest(family: "comodule", steps: "[{read: speed}]")
+        #expect(try yard.run().status == 0)
+        #expect(try yard.say("pause", "--reason", "look").status == 0)
+        // The rollout would have two vehicles of one id.
+        let refused = try yard.say("vehicle", "renamed", "b1", "b2")
+        #expect(refused.status == 64, "\(refused.output) \(refused.errors)")
+        #expect(refused.errors.contains("in the same rollout"), "\(refused.errors)")
+        #expect(try yard.say("vehicle", "renamed", "b1", "b2", "b2", "b1").status == 0)
+        try list(yard, bike("b2", 1), bike("b1", 2))
+        let (held, numbers) = try agreed(yard, yard.line())
+        #expect(held.status == 12, "\(held.output) \(held.errors)")
+        #expect(numbers["ok"] == 2 && numbers.total == 2, "\(held.output)")
+    }
+
     @Test func `a module takes its debt along to another vehicle, and only that`() throws {
         let yard = try PromiseYard(
             bikes: ["", ""],

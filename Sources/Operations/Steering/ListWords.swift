@@ -121,7 +121,7 @@ extension CommandError {
         case .nameInUse(let vehicle):
             self.init(
                 .usage,
-                "\(vehicle.text.visible) is another vehicle, and something is open on it",
+                "\(vehicle.text.visible) is another vehicle, with something open on it or in the same rollout",
                 hint:
                     "say in one command what it is called now, or use `clear` or `uninhibit` first"
             )
