@@ -198,6 +198,16 @@ extension Journal {
                             at: time,
                             in: database
                         )
+                        // Its rollout goes on from there, also when it was finished.
+                        try database.statement(
+                            """
+                            UPDATE rollouts SET state = 'running' WHERE state = 'finished' AND EXISTS (
+                                SELECT 1 FROM executions AS e WHERE e.vehicle = ?
+                                    AND e.outcome = '\(Outcome.inDoubt.rawValue)'
+                                    AND e.rollout = rollouts.name AND e.beginning = rollouts.began
+                            )
+                            """
+                        ).run([.text(vehicle.text)])
                         cleared.answered.append(vehicle)
                     } else {
                         cleared.stillInDoubt.append(vehicle)

@@ -88,12 +88,11 @@ final class RolloutProgress: Sendable {
         )
         let doubtful = Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) })
         var begins = Self.begins(schedule, kept)
-        // A rollout that was aborted before its first run had begun it counts as begun with that
-        // run's plan.
+        // A rollout that was aborted before a run had begun it counts as begun with the plan of each
+        // earlier run.
         if begins, !schedule.again, kept == nil, hold?.kind == .aborted {
-            let earlier = try await depot.journal.runs(rollout: depot.rollout, limit: 2)
-                .first { $0.number < depot.run }
-            begins = earlier.map { $0.plan != schedule.plan } ?? true
+            begins = try await !depot.journal.runs(rollout: depot.rollout, limit: 100)
+                .contains { $0.number < depot.run && $0.plan == schedule.plan }
         }
         let refusal: RunEnding? =
             switch hold?.kind {
@@ -261,9 +260,19 @@ final class RolloutProgress: Sendable {
             return
         }
         let isFinished = state.withLock { !$0.outcomes.contains(nil) }
-        guard ending == .complete, isFinished else { return }
+        guard ending == .complete, isFinished, try await !hasAnsweredDoubt() else { return }
         state.withLock { $0.rollout?.state = .finished }
         try await save()
+    }
+
+    /// Whether a person has answered a doubt since it was reported: the next run goes on from there.
+    private func hasAnsweredDoubt() async throws(JournalError) -> Bool {
+        let inDoubt = state.withLock { state in
+            zip(executions, state.outcomes).filter { $0.1 == .inDoubt }.map { $0.0.vehicle }
+        }
+        guard !inDoubt.isEmpty else { return false }
+        let open = Set(try await depot.journal.doubts(of: nil).map(\.intent.vehicle))
+        return !open.isSuperset(of: inDoubt)
     }
 
     /// The rollout is paused or aborted.

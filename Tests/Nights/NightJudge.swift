@@ -45,6 +45,8 @@ struct NightJudge {
     private var leftAlone: [Int: Bool] = [:]
     /// Vehicles that an order or another program has updated.
     private var ordered: Set<Int> = []
+    /// Executions that have failed by settling what was open before a run.
+    private var settledFailures: Set<Int> = []
     private var broken: [BrokenPromise] = []
     private var night = 0
     private var last: NightAccount?
@@ -501,11 +503,14 @@ struct NightJudge {
         }
         let failed = counted.count
         guard account.vehicles.count == account.wish?.listed.count else { return }
-        // Debts and doubts from before this run are settled whatever the gate's state is.
-        let settled = counted.count { record in
+        // Debts and doubts from before a run are settled whatever the gate's state is.
+        for record in counted {
             let name = account.ids.name(record.vehicle)
-            return account.before.debts.contains(name) || account.before.doubts.contains(name)
+            if account.before.debts.contains(name) || account.before.doubts.contains(name) {
+                settledFailures.insert(record.number)
+            }
         }
+        let settled = counted.count { settledFailures.contains($0.number) }
         if failed - settled > limit + 1 {
             no("G4", "\(failed) have failed at a gate of \(limit)")
         }

@@ -115,6 +115,20 @@ import Testing
         #expect(try yard.say("clear", "car-b").output.contains("counts as done"))
     }
 
+    @Test func `a rollout whose doubt is answered goes on, whatever its files say by then`() throws {
+        let yard = try PromiseYard(bikes: [""], car: ", faults: [{no-result: true}]")
+        try yard.manifest(steps: "[{command: open-trunk}, {command: locate}]")
+        #expect(try yard.run().status == 10)
+        #expect(yard.deeds == ["open-trunk"])
+        #expect(try yard.say("clear", "car").status == 0)
+        try yard.depot(bikes: [""])
+        try yard.manifest(steps: "[{command: unlock-all}]")
+        #expect(try yard.run().status == 0)
+        #expect(yard.deeds == ["open-trunk", "locate"], "what was begun is brought to its end")
+        #expect(try yard.run().status == 0)
+        #expect(yard.deeds == ["open-trunk", "locate", "unlock-all"])
+    }
+
     @Test func `a rollout that was begun with an old id goes on with the new one`() throws {
         let yard = try PromiseYard(bikes: [""])
         try yard.manifest(steps: "[{command: unlock-all}, {wait: 30s}, {command: locate}]")
