@@ -97,7 +97,8 @@ extension Execution {
             begun: time.wallTime
         )
         debt.keep(memory)
-        debt.bootloaderPlace = record.bootloaderPlace
+        // A module that waits in its bootloader for another image is where it was.
+        debt.bootloaderPlace = record.bootloaderPlace ?? self.debt?.bootloaderPlace
         debt.terms = job.steps.terms(of: update, at: step).digest
         // If this process ends now, only the fleet has the debt: the module's next holder takes it
         // over and pays it.

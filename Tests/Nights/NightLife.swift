@@ -111,6 +111,7 @@ private struct NightLife: Sendable {
                 )
             }
             account.ids = wish.ids
+            account.listed = Set(wish.listed)
             for word in night.words {
                 try await say(word, journal, isInside: false, account: &account)
             }
@@ -302,8 +303,14 @@ private struct NightLife: Sendable {
             )
         case .uninhibitDepot: _ = try await journal.uninhibit(nil)
         case .inhibit(let vehicle):
+            let isListed = account.listed.contains(vehicle)
+            let id = try await name(vehicle)
+            // A vehicle of which nobody knows is refused.
+            let known = try await journal.vehicles()
+            guard isListed || known.contains(id) else { return }
             try await journal.inhibit(
-                Inhibit(try await name(vehicle), reason: "", expires: nil, author: author, at: now)
+                Inhibit(id, reason: "", expires: nil, author: author, at: now),
+                listed: isListed ? try depot.listed(vehicle, ids) : nil
             )
         case .uninhibit(let vehicle): _ = try await journal.uninhibit(try await name(vehicle))
         case .clearDepot: _ = try await journal.clearFailures(of: nil)

@@ -115,7 +115,8 @@ import Testing
         #expect(try yard.say("clear", "car-b").output.contains("counts as done"))
     }
 
-    @Test func `a rollout whose doubt is answered goes on, whatever its files say by then`() throws {
+    @Test func `a rollout whose doubt is answered goes on, whatever its files say by then`() throws
+    {
         let yard = try PromiseYard(bikes: [""], car: ", faults: [{no-result: true}]")
         try yard.manifest(steps: "[{command: open-trunk}, {command: locate}]")
         #expect(try yard.run().status == 10)
