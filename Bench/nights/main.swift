@@ -32,6 +32,7 @@ private func live<Story: Nights.Story>(
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let result = try Story(text: text).live()
             for line in result.trace { say(line) }
+            for line in result.told { say("told\t\(line)") }
             for broken in result.broken { say("broken\t\(broken)") }
             isWell = isWell && result.broken.isEmpty
         }

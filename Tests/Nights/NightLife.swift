@@ -17,6 +17,8 @@ import Wire
 package struct NightResult: Sendable {
     /// A line for each night, always the same for one seed.
     package var trace: [String] = []
+    /// A line for each verdict that a run of one machine gave.
+    package var told: [String] = []
     package var broken: [BrokenPromise] = []
     package var coverage = NightCoverage()
     package var nights = 0
@@ -161,6 +163,13 @@ private struct NightLife: Sendable {
             result.broken += broken
             result.coverage.note(account, story)
             result.nights += 1
+            for number in account.vehicles {
+                let name = NightDepot.name(number)
+                guard let outcome = account.told[name] else { continue }
+                result.told.append(
+                    "\(account.number) \(name) \(outcome.rawValue): \(account.sentence(name))"
+                )
+            }
             result.trace.append(
                 "\(account.number) \(account.rollout) \(account.counts?.sentence ?? "cut") "
                     + "\(account.ending.map { "\($0)" } ?? "") at \(simulation.time.now)"

@@ -48,6 +48,20 @@ import Testing
         #expect(board.gate == GateCount(attempted: 3, failed: 3), "each counts once")
     }
 
+    @Test func `a gate that earlier failures have tripped lets nothing begin`() {
+        var board = board([[0, 1], [2, 3]], rule(.count(1)))
+        board.remember(0, .failed, .device, touched: true)
+        board.remember(1, .failed, .device, touched: true)
+        let trip = WaveBoard.Action.pause("the gate: 2 of 2 attempted have failed, at most 1 may")
+        #expect(board.begin().first == trip)
+        #expect(board.verdict(2, .failed, .device, touched: true) == [], "once is enough")
+        // Those whom a person has looked at do not count.
+        var other = self.board([[0, 1], [2, 3]], rule(.count(1)))
+        other.forgive(0)
+        other.remember(1, .failed, .device, touched: true)
+        #expect(other.begin() == [.letIn([0, 1], wave: 0)])
+    }
+
     @Test(
         arguments: [.unreachable, .deferred, .skipped, .alreadyCurrent, .aborted] as [Outcome]
     ) func `who was never touched trips no gate`(outcome: Outcome) {

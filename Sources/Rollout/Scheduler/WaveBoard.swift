@@ -147,9 +147,13 @@ package struct WaveBoard: Sendable {
         }
         wave = beginning
         phase = .working(wave)
-        return (0...wave).map { wave in
-            .letIn(waveOf.indices.filter { waveOf[$0] == wave }, wave: wave)
+        let letIn = (0...wave).map { wave in
+            Action.letIn(waveOf.indices.filter { waveOf[$0] == wave }, wave: wave)
         }
+        // A part of the rollout, which sets no hold, may have failed as often as the gate allows.
+        guard let rule = rules.pause, gate.trips(rule) else { return letIn }
+        (isTripped, isHeld) = (true, true)
+        return [tripped(rule)] + letIn
     }
 
     /// Counts a verdict at the gate before it is written; returns the hold when the gate trips.
