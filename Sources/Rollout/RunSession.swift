@@ -12,7 +12,7 @@ struct RunSession {
     let progress: RolloutProgress
     let shell: SchedulerShell
     /// Requested when all vehicles under way are to stop.
-    private let halt: StopSignal
+    let halt: StopSignal
     private let modules: RollCall
     private let position = Counter()
     /// Nil when no other machine works on the rollout.
@@ -78,28 +78,15 @@ struct RunSession {
         let began = depot.time.now
         try await leaveAlone()
         if progress.refusal == nil { try await lookAround() }
-        await withDiscardingTaskGroup { group in
-            group.addTask { await self.keepTime() }
-            if let upkeep = depot.coordinator.upkeep { group.addTask { await upkeep() } }
-            shell.advance()
-            look()
-            while !(shell.with { $0.scheduler.isOver && $0.actions.isEmpty }) {
-                for action in shell.takeActions() { await perform(action, &group) }
-                for (adapter, error) in shell.takeLosses() {
-                    notice(.adapterLost, "\(adapter): \(error)")
-                }
-                shell.advance()
-                if shell.with({ $0.scheduler.isOver && $0.actions.isEmpty }) { break }
-                await shell.bell.wait()
-            }
-            group.cancelAll()
-        }
-        if let failure = shell.with({ $0.failure }) { throw failure }
+        repeat {
+            await work()
+            if let failure = shell.with({ $0.failure }) { throw failure }
+            // A request may have been made since the last look: then the run goes on.
+            if progress.refusal == nil { await askJournal() }
+        } while !isOver
         try await closeLeft()
         let ending = try await ending()
         if case .aborted(let why) = ending { try await abortRest(why) }
-        // A request may have been made since the last look.
-        if progress.refusal == nil, run.schedule.plan != nil { await askJournal() }
         try await depot.events.save(in: depot.journal)
         try await progress.end(ending)
         var result = RunResult()
@@ -123,6 +110,28 @@ struct RunSession {
             }
         }
         return result
+    }
+
+    private var isOver: Bool { shell.with { $0.scheduler.isOver && $0.actions.isEmpty } }
+
+    /// Carries out the scheduler's decisions until nothing is left to do.
+    private func work() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.keepTime() }
+            if let upkeep = depot.coordinator.upkeep { group.addTask { await upkeep() } }
+            shell.advance()
+            look()
+            while !isOver {
+                for action in shell.takeActions() { await perform(action, &group) }
+                for (adapter, error) in shell.takeLosses() {
+                    notice(.adapterLost, "\(adapter): \(error)")
+                }
+                shell.advance()
+                if isOver { break }
+                await shell.bell.wait()
+            }
+            group.cancelAll()
+        }
     }
 
     private func ending() async throws(JournalError) -> RunEnding {
@@ -233,7 +242,7 @@ struct RunSession {
     }
 
     /// The journal cannot be written: no further act is allowed.
-    private func fail(_ error: JournalError) {
+    func fail(_ error: JournalError) {
         shell.with { state in
             if state.failure == nil { state.failure = error }
             state.actions += state.scheduler.drain(.stopped)
@@ -605,65 +614,6 @@ struct RunSession {
             return news
         }
         for (kind, text) in news { notice(kind, text) }
-    }
-
-    private func askJournal() async {
-        guard run.schedule.plan != nil else { return }
-        do throws(JournalError) {
-            // For readers of the journal.
-            try await depot.events.save(in: depot.journal)
-            try await depot.coordinator.follow()
-            if progress.refusal == nil { try await lookAround() }
-            if progress.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
-                obey(hold)
-            }
-            for open in try await depot.journal.openRequests(for: depot.rollout) {
-                let answer = try await takeUp(open.request)
-                try await depot.journal.answer(open, answer, at: depot.time.wallTime)
-                notice(.request, "\(open.request.kind.rawValue): \(answer)")
-            }
-        } catch { fail(error) }
-    }
-
-    /// A person or a gate has paused or aborted the rollout: nothing is begun from then on.
-    private func obey(_ hold: Hold) {
-        let ending: RunEnding =
-            switch hold.kind {
-            case .paused: .paused(hold.reason)
-            case .aborted: .aborted(hold.reason)
-            }
-        progress.obeys(hold)
-        shell.with { $0.actions += $0.scheduler.drain(ending) }
-    }
-
-    private func takeUp(_ request: ControlRequest) async throws(JournalError) -> String {
-        switch request.kind {
-        case .yield:
-            shell.with { $0.actions += $0.scheduler.drain(.replaced) }
-            halt.request()
-            return "ends at the next safe point"
-        case .retry:
-            return "\(try await again(request.vehicles)) vehicles are taken again"
-        }
-    }
-
-    /// Tries vehicles again whose verdict was removed, and only those.
-    private func again(_ vehicles: [VehicleID]) async throws(JournalError) -> Int {
-        if let shared { return try await lookAgain(at: vehicles, shared) }
-        let named = Set(vehicles)
-        var count = 0
-        for (index, job) in run.jobs.enumerated()
-        where named.contains(job.vehicle) && progress.outcome(of: index) != nil {
-            let record = try await progress.execution(of: index)
-            guard record.end == nil else { continue }
-            let debt = try await depot.journal.debt(of: job.serial)
-            progress.taken(again: index)
-            shell.with {
-                $0.scheduler.again(index, attempts: record.attempt, isOpen: debt != nil)
-            }
-            count += 1
-        }
-        return count
     }
 
     /// Listens for vehicles that were not heard yet, until there is work for the adapter.

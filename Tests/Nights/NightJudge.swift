@@ -408,7 +408,9 @@ struct NightJudge {
         let isNew = now.version != then.version || (now.isConfirmed && !then.isConfirmed)
         guard isNew, let version = now.version else { return }
         let denied = account.denied.map(image.version)
-        if denied.contains(version), image.version(account.release) != version {
+        // A module that its judge finds unwell goes back to what it ran before.
+        let hasGoneBack = account.told[name] == .rolledBack
+        if denied.contains(version), image.version(account.release) != version, !hasGoneBack {
             no("D4", "\(name) has come to run an image that is denied: \(text(now))")
         }
         // Orders and other programs ask no judge.

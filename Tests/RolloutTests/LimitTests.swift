@@ -121,7 +121,7 @@ import Testing
             }
         }[0]
         #expect(night.result.counts == [.succeeded: 6])
-        #expect(bench.notices(.request).map(\.message) == ["retry: 1 vehicles are taken again"])
+        #expect(bench.notices(.request).map(\.message) == ["retry: 1 vehicle is taken again"])
         let ends = bench.events.compactMap { event -> String? in
             guard case .vehicleEnded(let id, let verdict) = event.body else { return nil }
             return "\(id) \(verdict.outcome.rawValue)"
