@@ -305,8 +305,8 @@ let package = Package(
             "ProgramTests",
             [
                 "Commands", "Digests", "Domain", "Families", "FollowModule", "Journal", "Manifest",
-                "Modules", "Operations", "PrivateBus", "PrivatePostgres", "Radio", "ScanAndRead",
-                "SetLights",
+                "Modules", "Operations", "PrivateBus", "PrivatePostgres", "Radio", "Reports",
+                "ScanAndRead", "SetLights",
                 "Signers", "Simulation", "SourceTree", "Threads", "Trust", "UnlockVehicle",
                 "UpdateModule",
                 "UseLock",

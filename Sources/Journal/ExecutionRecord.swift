@@ -57,6 +57,16 @@ package struct ExecutionRecord: Sendable, Equatable {
     /// The next deadline, which applies if nothing happens before.
     package var nextDeadline: Deadline?
 
+    /// Drops what an earlier run has counted and read: the record belongs to another one from now on.
+    ///
+    /// The version before an update that is under way stays: the module cannot report it any more.
+    package mutating func belongs(to run: Int) {
+        guard self.run != run else { return }
+        self.run = run
+        (attempt, interruptions, versionAfter) = (0, 0, nil)
+        if stage == "none" || end != nil { versionBefore = nil }
+    }
+
     /// How an execution ended.
     package struct End: Sendable, Equatable {
         package var outcome: Outcome

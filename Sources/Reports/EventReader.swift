@@ -168,6 +168,7 @@ package enum EventReader {
         }
         standing.gateway = fields.text("gateway")
         standing.waits = fields.text("waits")
+        if verdict == nil { standing.sent = fields.bytes("bytes") ?? .zero }
         standing.doubt = fields.text("doubt")
         standing.owed = fields.texts("owes")
         return standing

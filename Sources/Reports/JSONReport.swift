@@ -6,7 +6,8 @@ package struct JSONReport: Printer {
     private var start: (run: RunStart, time: WallTime)?
     private var images: [JSONValue] = []
     private var serials: [VehicleID: Serial] = [:]
-    private var firmware: [VehicleID: JSONValue] = [:]
+    /// What modules reported at their last inspection.
+    private var firmware: [VehicleID: (version: FirmwareVersion?, facts: [Fact])] = [:]
     private var steps: [VehicleID: [StepResult]] = [:]
     private var verdicts: [VehicleID: Verdict] = [:]
     private var standings: [VehicleID: Standing] = [:]
@@ -32,10 +33,7 @@ package struct JSONReport: Printer {
         case .runEnded(let end):
             return [Output(.out, document(end, at: event.time).text + "\n")]
         case .inspected(let id, let version, let facts):
-            firmware[id] = .object([
-                "version": version.map { .string($0.description) },
-                "facts": .facts(facts),
-            ])
+            firmware[id] = (version, facts)
         case .stateChanged, .progress, .interrupted, .problem, .retrying,
             .warning, .notice:
             break
@@ -67,8 +65,7 @@ package struct JSONReport: Printer {
                 [JSONMember("steps", .array(list.map(\.json)))]
             }
             let members = standings[id]?.members(verdicts[id]) ?? verdicts[id]?.members
-            // The module's firmware at its last inspection.
-            let firmware = firmware[id].map { [JSONMember("firmware", $0)] }
+            let firmware = firmware(of: id).map { [JSONMember("firmware", $0)] }
             return JSONValue.object(
                 (name.members ?? []) + (members ?? []) + (firmware ?? []) + (steps ?? [])
             )
@@ -79,6 +76,19 @@ package struct JSONReport: Printer {
                 + [JSONMember("vehicles", .array(vehicles))]
                 + (end?.members ?? [JSONMember("counts", counts)])
         )
+    }
+
+    /// What the module ran when this run saw it last; without a version when that is not known.
+    private func firmware(of id: VehicleID) -> JSONValue? {
+        guard let (version, facts) = firmware[id] else { return nil }
+        let (standing, told) = (standings[id], verdicts[id])
+        // Both the proof of an update and a debt come after the inspection.
+        let last = standing?.run == nil && told != nil ? told?.versionAfter : version
+        let shown = standing?.debt == nil ? last : nil
+        return .object([
+            "version": shown.map { .string($0.description) },
+            "facts": .facts(facts),
+        ])
     }
 
     /// The counts from the verdicts so far.

@@ -20,6 +20,8 @@ package struct Standing: Sendable, Equatable {
     package var owed: [String] = []
     /// What it waits for before it is begun; nil when that is not known.
     package var waits: String?
+    /// The image bytes that the reporting run has sent to a vehicle without a verdict.
+    package var sent = ByteCount.zero
 
     /// The states of a vehicle without a verdict.
     package enum State: String, CaseIterable, Sendable {
@@ -134,6 +136,7 @@ package struct Standing: Sendable, Equatable {
             "doubt": doubt.map { .string($0) },
             "owes": owed.isEmpty ? nil : .array(owed.map { .string($0) }),
             "waits": verdict == nil ? waits.map { .string($0) } : nil,
+            "bytes": verdict == nil && sent > .zero ? .int(sent.bytes) : nil,
         ])
         return (verdict(told)?.members ?? []) + (value.members ?? [])
     }

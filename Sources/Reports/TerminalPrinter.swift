@@ -190,7 +190,7 @@ package struct TerminalPrinter: Printer {
         if let start, !rows.isEmpty || outlook != nil {
             let (all, failed) = recap.ended
             var footer = "\(all) of \(start.vehicles) vehicles ended, \(failed) failed"
-            if let left = pace.left(ended: all, of: start.vehicles) {
+            if let left = pace.left(of: start.vehicles) {
                 footer += ", about \(left.brief) of work left"
             }
             lines.append(cut(footer))
@@ -253,24 +253,54 @@ package struct TerminalPrinter: Printer {
     }
 }
 
-/// The average time of the vehicles that have ended, measured only while there was work.
+/// How fast vehicles end, measured only while there was work.
 struct LivePace: Sendable {
     /// The least number of vehicles for an estimate.
     private static let fewest = 3
 
     private var worked = Duration.zero
     private var last: WallTime?
+    /// The work time at which each vehicle under way was begun.
+    private var begun: [VehicleID: Duration] = [:]
+    private var ended: Set<VehicleID> = []
+    /// The vehicles that were worked on until they ended, and their times together.
+    private var spent = (vehicles: 0, time: Duration.zero)
 
     mutating func note(_ event: Event, isWorking: Bool) {
         if let last, isWorking, last < event.time { worked += last.duration(to: event.time) }
         last = event.time
+        if case .attemptStarted(let id, _, _, _) = event.body {
+            ended.remove(id)
+            if begun[id] == nil { begun[id] = worked }
+        } else if case .vehicleEnded(let id, _) = event.body {
+            ended.insert(id)
+            guard let begun = begun.removeValue(forKey: id) else { return }
+            spent = (spent.vehicles + 1, spent.time + (worked - begun))
+        }
     }
 
     /// An estimate for the remaining vehicles; nil when there is too little data.
-    func left(ended: Int, of all: Int) -> Duration? {
-        guard worked > .seconds(1), ended >= Self.fewest, ended < all else { return nil }
-        let left = worked / ended * (all - ended)
+    ///
+    /// A vehicle under way counts as far as it has come by the mean time of those that have ended:
+    /// several links end their first vehicles at about the same time.
+    func left(of all: Int) -> Duration? {
+        guard worked > .seconds(1), ended.count >= Self.fewest, ended.count < all else {
+            return nil
+        }
+        var done = Double(ended.count)
+        if spent.vehicles > 0, spent.time > .zero {
+            let mean = Double(spent.time.nanoseconds) / Double(spent.vehicles)
+            for begun in begun.values {
+                done += min(1, Double((worked - begun).nanoseconds) / mean)
+            }
+        }
+        let left = Duration.seconds(
+            Double(worked.nanoseconds) / 1e9 / done * max(0, Double(all) - done)
+        )
+        guard left >= .seconds(1) else { return nil }
         // More than three digits would suggest a false precision.
-        return left > .seconds(600) ? .seconds(left.nanoseconds / 60_000_000_000 * 60) : left
+        return left > .seconds(600)
+            ? .seconds(left.nanoseconds / 60_000_000_000 * 60)
+            : .seconds(left.nanoseconds / 1_000_000_000)
     }
 }

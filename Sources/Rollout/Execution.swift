@@ -13,7 +13,7 @@ final class Execution {
     let position: Int
     var record: ExecutionRecord
     /// Image bytes sent in this run, repeats included.
-    var bytesSent = 0
+    var bytesSent: Int
     /// Updates of this execution that are proven.
     var provenUpdates = 0
     /// The last value that steps reported for each name.
@@ -65,13 +65,17 @@ final class Execution {
     }
 
     /// Continues or begins an execution to which the journal has given a number.
+    ///
+    /// `bytesSent` are those of this run's earlier work on the vehicle.
     init(
         _ job: VehicleJob,
         in depot: Depot,
         position: Int,
         record: ExecutionRecord,
+        bytesSent: Int,
         aim: Aim = .steps
     ) {
+        self.bytesSent = bytesSent
         self.aim = aim
         self.job = job
         driver = job.driver
@@ -86,11 +90,11 @@ final class Execution {
             connectingFor: depot.rules.connectTimeout
         )
         var record = record
-        record.run = depot.run
+        record.belongs(to: depot.run)
         record.attempt = 0
         record.nextDeadline = nil
         if record.end != nil {
-            // It is checked once more: its record from now on belongs to this run.
+            // It is checked once more.
             record.end = nil
             record.state = .queued
             record.interruptions = 0

@@ -12,6 +12,8 @@ final class RolloutProgress: Sendable {
         var outcomes: [Outcome?]
         /// Vehicles that this run has given a verdict.
         var ended: Set<Int> = []
+        /// The image bytes that this run has sent to each vehicle, repeats included.
+        var sent: [Int: Int] = [:]
         /// The hold of a person or of another gate that this run obeys.
         var obeyed: Hold?
         /// The hold that this run has set: a person may have lifted it since, so it is set once.
@@ -212,6 +214,11 @@ final class RolloutProgress: Sendable {
         }
     }
 
+    /// The image bytes that this run has sent to the vehicle so far.
+    func bytesSent(to index: Int) -> Int { state.withLock { $0.sent[index] ?? 0 } }
+
+    func note(_ index: Int, bytesSent: Int) { state.withLock { $0.sent[index] = bytesSent } }
+
     func taken(again index: Int) {
         state.withLock {
             $0.outcomes[index] = nil
@@ -342,16 +349,17 @@ final class RolloutProgress: Sendable {
             owed: try await depot.journal.owed(by: nil)
         )
         var standings: [(vehicle: VehicleID, standing: Standing)] = []
-        for (job, kept) in zip(jobs, executions) {
+        for (index, (job, kept)) in zip(jobs, executions).enumerated() {
             var record = records[kept.number] ?? kept
             if kept.number > 0, records[kept.number] == nil {
                 record = try await depot.journal.execution(kept.number) ?? kept
             }
-            let standing = accounts.standing(
+            var standing = accounts.standing(
                 of: record,
                 asking: depot.run,
                 onlyReads: job.onlyReads
             ) { job.check(of: $0.intent) }
+            standing.sent = ByteCount(bytes: bytesSent(to: index)) ?? .zero
             standings.append((job.vehicle, standing))
         }
         let now = depot.time.wallTime

@@ -111,6 +111,22 @@ final class SharedPart: Sendable {
 // Vehicles, waves and holds that other machines work on, too.
 
 extension RunSession {
+    /// Ends a vehicle without an attempt; nil when it was left to the other machines instead.
+    func close(
+        _ vehicle: Int,
+        _ closing: Closing,
+        _ problems: [Problem] = []
+    ) async throws(JournalError) -> Verdict? {
+        guard try await !leave(vehicle, closing, problems) else { return nil }
+        return try await conclude(
+            vehicle,
+            closing.outcome,
+            closing.failure,
+            closing.message,
+            problems
+        )
+    }
+
     /// Another machine has the vehicle, or it must wait: it is tried again.
     func park(_ vehicle: Int, _ why: Waiting) async throws(JournalError) {
         if case .nearer = why, shell.with({ $0.scheduler.dispatch.hasOthers }) {

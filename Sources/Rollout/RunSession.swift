@@ -266,9 +266,11 @@ struct RunSession {
                 ),
                 position: place,
                 record: try await progress.execution(of: vehicle),
+                bytesSent: progress.bytesSent(to: vehicle),
                 aim: aim(of: vehicle)
             )
             let verdict = try await execution.run()
+            progress.note(vehicle, bytesSent: execution.bytesSent)
             try await depot.events.save(in: depot.journal)
             if let end = execution.settled {
                 ended(vehicle, nil, nil, touched: false)
@@ -394,16 +396,13 @@ struct RunSession {
         guard shell.with({ $0.scheduler.ending }) == nil else { return }
         guard await !miss(vehicle) else { return }
         let limit = run.schedule.limits.patience
-        let verdict = try await conclude(
+        try await end(
             vehicle,
             .unreachable,
             .unreachable,
             "not heard within \(limit.brief); is it in the depot, charged, and not connected "
                 + "to a phone?"
         )
-        try await depot.events.save(in: depot.journal)
-        let touched = try await progress.execution(of: vehicle).acted
-        ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
     }
 
     /// The host cannot reach the vehicle: a later run may.
@@ -415,12 +414,17 @@ struct RunSession {
                 ? state.fault(after: depot.rules.hostPatience) : nil
         }
         guard let error, await !miss(vehicle) else { return }
-        let verdict = try await conclude(
-            vehicle,
-            .deferred,
-            .transient,
-            "\(error); the next run tries again"
-        )
+        try await end(vehicle, .deferred, .transient, "\(error); the next run tries again")
+    }
+
+    /// Gives a verdict without an attempt, and records its consequences.
+    private func end(
+        _ vehicle: Int,
+        _ outcome: Outcome,
+        _ failure: FailureClass?,
+        _ message: String
+    ) async throws(JournalError) {
+        let verdict = try await conclude(vehicle, outcome, failure, message)
         try await depot.events.save(in: depot.journal)
         let touched = try await progress.execution(of: vehicle).acted
         ended(vehicle, verdict.outcome, verdict.failure, touched: touched)
@@ -440,7 +444,7 @@ struct RunSession {
         var record = try await progress.execution(of: vehicle)
         let debt = try await depot.journal.debt(of: job.serial)
         let closing = try await closing(of: vehicle, Closing(outcome, failure, message))
-        record.run = depot.run
+        record.belongs(to: depot.run)
         record.state = .ended
         record.updated = now
         record.nextDeadline = nil
@@ -459,7 +463,7 @@ struct RunSession {
             versionAfter: record.versionAfter,
             attempts: record.attempt,
             interruptions: record.interruptions,
-            bytesSent: .zero,
+            bytesSent: ByteCount(bytes: progress.bytesSent(to: vehicle)) ?? .zero,
             took: .zero,
             problems: problems
         )
@@ -487,22 +491,6 @@ struct RunSession {
             closing = job.closing(inDoubt: doubt)
         }
         return closing.owing(debt).owing(owed)
-    }
-
-    /// Ends a vehicle without an attempt; nil when it was left to the other machines instead.
-    func close(
-        _ vehicle: Int,
-        _ closing: Closing,
-        _ problems: [Problem] = []
-    ) async throws(JournalError) -> Verdict? {
-        guard try await !leave(vehicle, closing, problems) else { return nil }
-        return try await conclude(
-            vehicle,
-            closing.outcome,
-            closing.failure,
-            closing.message,
-            problems
-        )
     }
 
     func skip(

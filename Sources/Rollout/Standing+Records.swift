@@ -24,6 +24,7 @@ extension Standing {
             // The message of a failed vehicle already has what it owed then.
             closing = record.end.map { Closing($0.outcome, $0.failure, $0.message) }
         }
+        let isEarlier = record.end != nil && (record.run != run || record.gateway != nil)
         self.init(
             record.serial,
             State(record, debt),
@@ -35,14 +36,14 @@ extension Standing {
                         ? record.end?.message ?? closing.message : closing.message,
                     versionBefore: record.versionBefore,
                     versionAfter: debt == nil ? record.versionAfter : nil,
-                    attempts: record.attempt,
-                    interruptions: record.interruptions,
+                    // The run that reports an earlier verdict has done nothing for it.
+                    attempts: isEarlier ? 0 : record.attempt,
+                    interruptions: isEarlier ? 0 : record.interruptions,
                     bytesSent: .zero,
                     took: .zero
                 )
             },
-            run: record.end != nil && (record.run != run || record.gateway != nil)
-                ? record.run : nil
+            run: isEarlier ? record.run : nil
         )
         if self.run != nil { gateway = record.gateway }
         self.debt = debt.map { debt in

@@ -9,28 +9,30 @@ struct TransferMeter {
 
     private let total: Int
     private let before: Int
-    private let began: Moment
+    /// The first acknowledgement: what comes before it, such as erasing, is no part of the rate.
+    private var first: (position: Int, moment: Moment)?
     private var told: Moment?
     private var kept: Moment?
 
     /// `before` is the size of the parts that the module already has.
-    init(total: Int, before: Int, began: Moment) {
+    init(total: Int, before: Int) {
         self.total = total
         self.before = before
-        self.began = began
     }
 
     mutating func progress(_ heard: UploadProgress, at now: Moment) -> Progress? {
         let position = before + heard.acknowledged
-        let from = before + heard.resumedFrom
+        let first = self.first ?? (position, now)
+        self.first = first
         if let told, told.duration(to: now) < Self.pause, position < total { return nil }
         told = now
-        let seconds = Double(began.duration(to: now).nanoseconds) / 1e9
-        let rate = seconds > 0 && position > from ? Double(position - from) / seconds : nil
+        let seconds = Double(first.moment.duration(to: now).nanoseconds) / 1e9
+        let sent = position - first.position
+        let rate = seconds > 0 && sent > 0 ? Double(sent) / seconds : nil
         return Progress(
             acknowledged: ByteCount(count: UInt(position)),
             total: ByteCount(count: UInt(total)),
-            resumedFrom: ByteCount(count: UInt(from)),
+            resumedFrom: ByteCount(count: UInt(before + heard.resumedFrom)),
             rate: rate,
             remaining: rate.map { .seconds(Double(total - position) / $0) }
         )

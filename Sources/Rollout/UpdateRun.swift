@@ -152,7 +152,7 @@ extension UpdateRun: UpdateEnvironment {
 
     func begins(_ part: Int) {
         let before = update.parts.prefix(part).reduce(0) { $0 + $1.size }
-        meter = TransferMeter(total: update.size, before: before, began: time.now)
+        meter = TransferMeter(total: update.size, before: before)
     }
 
     func sent(_ count: Int) { execution.bytesSent += count }

@@ -15,7 +15,10 @@ struct StatusCommand {
         let status = try await options.standings.status(of: options.rollout, options.common)
         for report in options.reports {
             try report.write(
-                of: status.story(at: RealTime().wallTime),
+                of: status.story(
+                    at: RealTime().wallTime,
+                    of: options.standings.journal
+                ),
                 zone: ZoneSource.shown(status.plan, context)
             )
         }

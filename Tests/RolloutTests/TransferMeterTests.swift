@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct TransferMeterTests {
     @Test func `progress is shown each second and written to the journal every five`() {
-        var meter = TransferMeter(total: 100_000, before: 0, began: Moment(nanoseconds: 0))
+        var meter = TransferMeter(total: 100_000, before: 0)
         var shown: [Int] = []
         var kept: [Int] = []
         for tenth in 0..<120 {
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `the end of a transfer is shown at once`() {
-        var meter = TransferMeter(total: 1_000, before: 200, began: Moment(nanoseconds: 0))
+        var meter = TransferMeter(total: 1_000, before: 200)
         let first = UploadProgress(acknowledged: 100, resumedFrom: 0)
         let last = UploadProgress(acknowledged: 800, resumedFrom: 0)
         #expect(meter.progress(first, at: Moment(nanoseconds: 1)) != nil)

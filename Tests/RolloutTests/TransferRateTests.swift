@@ -62,6 +62,27 @@ import Testing
         return (try #require(rate), module)
     }
 
+    @Test(arguments: [Duration.milliseconds(85), .seconds(2)])
+    func `the first time left of a transfer is right to a fifth`(erase: Duration) throws {
+        let module = DepotBench.module(1) { $0.eraseTime = erase }
+        let bench = DepotBench(seed: 1, [module])
+        #expect(
+            try bench.run([.update(DepotBench.image(bytes: 256 << 10))]).result.counts
+                == [.succeeded: 1]
+        )
+        var first: (left: Duration, at: WallTime)?
+        var end: WallTime?
+        for event in bench.events {
+            guard case .progress(_, let progress) = event.body else { continue }
+            if first == nil, let left = progress.remaining { first = (left, event.time) }
+            end = event.time
+        }
+        let told = try #require(first)
+        let took = told.at.duration(to: try #require(end))
+        let ratio = Double(told.left.nanoseconds) / Double(took.nanoseconds)
+        #expect((0.8...1.25).contains(ratio), "\(told.left.brief) left, and it took \(took.brief)")
+    }
+
     /// The bound in bytes per second.
     ///
     /// Each page of 4 KiB takes its packets and three requests: create, checksum and execute. A

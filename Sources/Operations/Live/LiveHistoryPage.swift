@@ -38,7 +38,7 @@ package struct LiveHistoryPage {
         }
         let rows = list.rows.map { row in
             let run = row.run
-            let took = run.end.map { run.started.duration(to: $0.time).brief } ?? "-"
+            let took = row.took?.brief ?? "-"
             let name = LiveTarget.escaped(run.rollout)
             let counts = row.end?.vehicles
             func count(_ tally: Outcome.Tally) -> String {

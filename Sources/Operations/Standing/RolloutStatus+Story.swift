@@ -1,27 +1,48 @@
+package import Commands
 package import Domain
 import Journal
 package import Reports
 
 extension RolloutStatus {
     /// The rollout as it stands now, for `--report`: as if a run had ended here.
-    package func story(at now: WallTime) -> RunStory {
+    ///
+    /// `journal` has the events of its last run, for what that run did to each vehicle; a fleet's
+    /// rollout has only its standings.
+    package func story(
+        at now: WallTime,
+        of journal: StandingJournal
+    ) throws(CommandError) -> RunStory {
         var story = RunStory()
         guard let run = snapshot.run else { return story }
-        var number = 0
         func note(_ body: Event.Body, _ time: WallTime) {
-            number += 1
-            story.note(Event(number: number, time: time, body: body))
+            story.note(Event(number: 0, time: time, body: body))
         }
-        var start = RunStart(
-            rollout: run.rollout,
-            plan: run.plan,
-            vehicles: chosen.count,
-            adapters: snapshot.shared?.workers.map(\.gateway) ?? [],
-            run: run.number,
-            seed: run.seed
-        )
-        start.gateway = run.gateway
-        note(.runStarted(start), run.started)
+        func begin(_ adapters: [String]) {
+            var start = RunStart(
+                rollout: run.rollout,
+                plan: run.plan,
+                vehicles: chosen.count,
+                adapters: adapters,
+                run: run.number,
+                seed: run.seed
+            )
+            start.gateway = run.gateway
+            note(.runStarted(start), run.started)
+        }
+        begin(snapshot.shared?.workers.map(\.gateway) ?? [])
+        var told: RunEnd?
+        if snapshot.shared == nil {
+            let names = Set(chosen.map(\.vehicle))
+            try journal.replay(run.number) { event in
+                if case .runStarted(let start) = event.body {
+                    begin(start.adapters)
+                } else if case .runEnded(let end) = event.body {
+                    told = end
+                } else if event.body.vehicle.map(names.contains) ?? true {
+                    story.note(event)
+                }
+            }
+        }
         for (record, standing) in zip(chosen, standings) {
             note(.vehicleStands(record.vehicle, standing), record.updated)
         }
@@ -29,19 +50,16 @@ extension RolloutStatus {
             story.stand(at: now, isAtWork: snapshot.isAtWork)
             return story
         }
-        note(
-            .runEnded(
-                RunEnd(
-                    rollout: run.rollout,
-                    counts: counts.outcomes,
-                    unfinished: counts.unfinished,
-                    exitCode: code,
-                    reason: end.reason,
-                    took: run.started.duration(to: end.time)
-                )
-            ),
-            end.time
+        var last = RunEnd(
+            rollout: run.rollout,
+            counts: counts.outcomes,
+            unfinished: counts.unfinished,
+            exitCode: code,
+            reason: end.reason,
+            took: told?.took ?? max(.zero, run.started.duration(to: end.time))
         )
+        last.adapters = told?.adapters ?? []
+        note(.runEnded(last), end.time)
         return story
     }
 }

@@ -18,6 +18,9 @@ package struct RunList: Sendable {
             self.open = open
         }
 
+        /// How long the run took, as it reported itself: wall clocks may be set meanwhile.
+        package var took: Duration? { end?.took }
+
         package init(_ run: RunRecord, lastEvent: EventRecord?) {
             self.run = run
             open = nil

@@ -97,7 +97,7 @@ extension RunEnd {
             unfinished: counts.unfinished,
             exitCode: code,
             reason: end.reason,
-            took: run.began.duration(to: end.time)
+            took: max(.zero, run.began.duration(to: end.time))
         )
     }
 }

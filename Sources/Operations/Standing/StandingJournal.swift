@@ -213,16 +213,22 @@ package struct StandingJournal: Sendable {
     /// everything else.
     package func story(ofRun number: Int) throws(CommandError) -> RunStory {
         var story = RunStory(withDocument: false)
+        try replay(number) { story.note($0) }
+        return story
+    }
+
+    /// All events of a run, in order.
+    func replay(_ number: Int, _ take: (Event) -> Void) throws(CommandError) {
         var last = 0
         while true {
             let records = try read { view throws(JournalError) in
                 try view.events(run: number, after: last, limit: 500)
             }
-            guard let end = records.last?.number else { return story }
+            guard let end = records.last?.number else { return }
             last = end
             for record in records {
                 guard let body = RunList.body(of: record) else { continue }
-                story.note(Event(number: record.number, time: record.time, body: body))
+                take(Event(number: record.number, time: record.time, body: body))
             }
         }
     }

@@ -25,7 +25,7 @@ package enum CSVReport {
                 verdict?.versionAfter?.description ?? "",
                 verdict.map { String($0.attempts) } ?? "",
                 verdict.map { String($0.interruptions) } ?? "",
-                verdict.map { String($0.bytesSent.bytes) } ?? "",
+                String(vehicle.bytesSent),
                 Markup.seconds(vehicle.transfer),
                 verdict.map { Markup.seconds($0.took) } ?? "",
                 vehicle.sentence,

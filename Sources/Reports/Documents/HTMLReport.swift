@@ -76,8 +76,7 @@ package enum HTMLReport {
             return tile(count, outcome.rawValue, mark(outcome))
         }
         if story.unfinished > 0 { tiles.append(tile(story.unfinished, "unfinished", Mark.wait)) }
-        let bytes = story.vehicles.reduce(0) { $0 + ($1.verdict?.bytesSent.bytes ?? 0) }
-        if let sent = ByteCount(bytes: bytes), bytes > 0 {
+        if let sent = ByteCount(bytes: story.bytesSent), sent > .zero {
             tiles.append(
                 "<li class=\"plain\"><b>\(sent)</b><span>sent over the air</span></li>"
             )
@@ -153,7 +152,9 @@ package enum HTMLReport {
         let head = columns.map { "<th scope=\"col\">\($0)</th>" }.joined()
         let rows = story.vehicles.map { vehicle -> String in
             let verdict = vehicle.verdict
-            let sent = verdict.flatMap { $0.bytesSent.bytes > 0 ? $0.bytesSent.description : nil }
+            let sent = ByteCount(bytes: vehicle.bytesSent).flatMap {
+                $0 > .zero ? $0.description : nil
+            }
             let rate = vehicle.rate.map { "\(Markup.number($0 / 1_024, digits: 1)) KiB/s" }
             let causes = vehicle.interruptions.map(Markup.text).joined(separator: "; ")
             let interruptions =
@@ -177,7 +178,8 @@ package enum HTMLReport {
             }
             let cells = [
                 name, badge(vehicle), (verdict?.versions).map(Markup.text) ?? "–",
-                verdict.map { $0.took.brief } ?? "–", sent ?? "–", rate ?? "–", interruptions,
+                verdict.flatMap { $0.took > .zero ? $0.took.brief : nil } ?? "–", sent ?? "–",
+                rate ?? "–", interruptions,
                 message,
             ]
             return "<tr>"

@@ -27,7 +27,8 @@ enum HTMLTimeLine {
                 first,
                 total,
                 story.end?.run.adapters.first { $0.name == adapter },
-                sinceBegin: (story.began ?? first).duration(to: first)
+                sinceBegin: (story.began ?? first).duration(to: first),
+                ofRun: story.length
             )
         }
         let ticks = (0...4).map { "<span>+\((total * $0 / 4).brief)</span>" }.joined()
@@ -50,7 +51,8 @@ enum HTMLTimeLine {
         _ start: WallTime,
         _ total: Duration,
         _ use: AdapterUse?,
-        sinceBegin: Duration
+        sinceBegin: Duration,
+        ofRun length: Duration
     ) -> String {
         let scale = width / Double(total.nanoseconds)
         /// The end of each lane so far.
@@ -89,12 +91,13 @@ enum HTMLTimeLine {
         }
         rects += restarts.map { rect($0, top: lanes * lane, height: strip) }
         let busy = use?.busy ?? busy(segments.filter { $0.phase != .settle })
-        let share = Double(busy.nanoseconds) / Double(total.nanoseconds) * 100
-        let free = max(total - busy, .zero)
+        let whole = max(length, busy, .nanoseconds(1))
+        let share = Double(busy.nanoseconds) / Double(whole.nanoseconds) * 100
+        let free = max(length - busy, .zero)
         return """
             <figure>
             <figcaption><b>\(Markup.text(adapter))</b> at work \(busy.brief) \
-            (\(Markup.number(share, digits: 0)) %), free \(free.brief)</figcaption>
+            (\(Markup.number(share, digits: 0)) % of the run), free \(free.brief)</figcaption>
             <svg viewBox="0 0 \(Int(width)) \(height)" style="height: \(height)px" \
             preserveAspectRatio="none" role="img" aria-label="what \(Markup.text(adapter)) did">
             \(rects.joined(separator: "\n"))

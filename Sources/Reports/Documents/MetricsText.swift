@@ -145,7 +145,7 @@ package enum MetricsText {
         metric(
             "yardmaster_run_image_bytes",
             "Image bytes sent over the air in the last run, repeats included.",
-            [(rollout, String(vehicles.reduce(0) { $0 + ($1.verdict?.bytesSent.bytes ?? 0) }))]
+            [(rollout, String(story.bytesSent))]
         )
         metric(
             "yardmaster_run_transfer_seconds",

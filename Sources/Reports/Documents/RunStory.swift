@@ -50,6 +50,16 @@ package struct RunStory: Sendable {
         end?.run.unfinished ?? soFar.unfinished
     }
 
+    /// How long the run took, or has lasted until its last event.
+    package var length: Duration {
+        if let end { return end.run.took }
+        guard let began, let latest else { return .zero }
+        return max(.zero, began.duration(to: latest))
+    }
+
+    /// The image bytes that the run has sent to all vehicles.
+    package var bytesSent: Int { told.values.reduce(0) { $0 + $1.bytesSent } }
+
     /// The counts from the events so far.
     private var soFar: VehicleCounts {
         VehicleCounts(told.values.map { $0.verdict?.outcome }, of: start?.vehicles ?? 0)
@@ -222,9 +232,18 @@ package struct VehicleInRun: Sendable {
         standing?.sentence ?? verdict?.message ?? "the run ended before its verdict"
     }
 
+    /// The image bytes that the run has sent to it, repeats included.
+    ///
+    /// A run that was killed has reported only its progress.
+    package var bytesSent: Int {
+        if let standing, standing.verdict == nil { return standing.sent.bytes }
+        if let verdict { return verdict.bytesSent.bytes }
+        return progress.map { max(0, $0.acknowledged.bytes - $0.resumedFrom.bytes) } ?? 0
+    }
+
     /// Image bytes per second of transfer; nil when nothing was sent.
     package var rate: Double? {
-        guard let verdict, verdict.bytesSent.bytes > 0, transfer > .zero else { return nil }
-        return Double(verdict.bytesSent.bytes) / (Double(transfer.nanoseconds) / 1e9)
+        guard bytesSent > 0, transfer > .zero else { return nil }
+        return Double(bytesSent) / (Double(transfer.nanoseconds) / 1e9)
     }
 }
