@@ -79,6 +79,11 @@ extension Journal {
             if let act { _ = try Self.intend(act, in: database) }
             if let payment { try Self.pay(payment, in: database) }
             try Self.write(execution, in: database)
+            // A verdict that says what was owed until now is over.
+            if payment != nil, execution.end == nil {
+                try Self.dropVerdict(of: execution.number, in: database)
+                try Self.reopen(withoutVerdict: execution.number, in: database)
+            }
             if let debt { try database.statement(Debt.update).run(debt.changes) }
             if let hold = verdict.hold { try Self.trip(hold, in: database) }
             try Self.insert(verdict.events, in: database)
@@ -166,15 +171,7 @@ extension Journal {
             try database.statement("UPDATE executions SET acted = 1 WHERE number = ?")
                 .run([Value(intent.execution)])
             try dropVerdict(of: intent.execution, in: database)
-            // A vehicle no longer has a verdict: a rollout that was finished is running again.
-            try database.statement(
-                """
-                UPDATE rollouts SET state = 'running' WHERE state = 'finished' AND EXISTS (
-                    SELECT 1 FROM executions AS e WHERE e.number = ? AND e.outcome IS NULL
-                        AND e.rollout = rollouts.name AND e.beginning = rollouts.began
-                )
-                """
-            ).run([Value(intent.execution)])
+            try reopen(withoutVerdict: intent.execution, in: database)
         }
         if let debt { try database.statement(Debt.insert).run(debt.values) }
         let owe = try database.statement(
@@ -197,6 +194,21 @@ extension Journal {
             ])
         }
         return id
+    }
+
+    /// A vehicle no longer has a verdict: a rollout that was finished is running again.
+    private static func reopen(
+        withoutVerdict execution: Int,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        try database.statement(
+            """
+            UPDATE rollouts SET state = 'running' WHERE state = 'finished' AND EXISTS (
+                SELECT 1 FROM executions AS e WHERE e.number = ? AND e.outcome IS NULL
+                    AND e.rollout = rollouts.name AND e.beginning = rollouts.began
+            )
+            """
+        ).run([Value(execution)])
     }
 
     /// Settles an intent, once; returns only when the outcome is on disk.

@@ -34,17 +34,18 @@ package struct Ending: Sendable, Equatable {
 extension JournalView {
     /// The last time that each vehicle answered.
     ///
-    /// The last event is the one with the highest number: a clock that was set back does not hide
-    /// it.
+    /// A step that acts or fails is no answer: a GO device may not have connected for it. The last
+    /// event is the one with the highest number: a clock that was set back does not hide it.
     package func sightings() throws(JournalError) -> [Sighting] {
         try rows(
             """
             SELECT vehicle, time, MAX(run << 32 | number) FROM events
-            WHERE vehicle IS NOT NULL AND (kind IN ('inspected', 'step-ended', 'interrupted')
+            WHERE vehicle IS NOT NULL AND (kind IN ('inspected', 'interrupted')
+                OR (kind = 'step-ended' AND json_extract(json, '$.fate') <> 'failed')
                 OR (kind = 'vehicle-ended' AND json_extract(json, '$.outcome') = 'succeeded')
                 OR (kind = 'state-changed' AND json_extract(json, '$.state') IN (
-                    'connecting', 'authenticating', 'inspecting', 'acting', 'starting',
-                    'transferring', 'settling', 'confirming')))
+                    'connecting', 'authenticating', 'inspecting', 'starting', 'transferring',
+                     'settling', 'confirming')))
             GROUP BY vehicle
             """,
             [],

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 
 /// Reads a journal, for the run that writes it and for all other commands.
 package struct JournalView {
@@ -86,6 +86,26 @@ package struct JournalView {
             [Value(number)],
             { row throws(JournalError) in try EventRecord(row: row) }
         )
+    }
+
+    /// The last event about a vehicle in runs of a rollout from `first` on and before another one:
+    /// its end, or its standing.
+    package func lastWord(
+        of vehicle: VehicleID,
+        in rollout: String,
+        from first: Int,
+        before run: Int
+    ) throws(JournalError) -> EventRecord? {
+        try rows(
+            """
+            SELECT \(EventRecord.columns) FROM events
+            WHERE vehicle = ?1 AND kind IN ('vehicle-ended', 'vehicle-stands') AND run >= ?3
+                AND run < ?4 AND run IN (SELECT number FROM runs WHERE rollout = ?2)
+            ORDER BY run DESC, number DESC LIMIT 1
+            """,
+            [.text(vehicle.text), .text(rollout), Value(first), Value(run)],
+            { row throws(JournalError) in try EventRecord(row: row) }
+        ).first
     }
 
     /// The last event of a run: its end, unless the run was killed.

@@ -214,8 +214,7 @@ final class Execution {
                 try await attempt()
                 switch aim {
                 case .steps: halt = done
-                case .verdict(let closing):
-                    halt = .verdict(closing.outcome, closing.failure, closing.message)
+                case .verdict(let closing): halt = ending(closing)
                 case .none: halt = .paid
                 }
             } catch {
@@ -301,6 +300,25 @@ final class Execution {
             isLost
             ? .lost(sentence, Parking.pause) : .nearer(sentence, Parking.pause)
         return true
+    }
+
+    /// The end of an execution that does nothing but owed work: an aborted rollout may have brought
+    /// its update to its end.
+    private func ending(_ closing: Closing) -> Halt {
+        guard closing.outcome == .aborted, provenUpdates > 0 else {
+            return .verdict(closing.outcome, closing.failure, closing.message)
+        }
+        let updates = job.steps.count {
+            if case .update = $0 { true } else { false }
+        }
+        let others = job.steps.contains {
+            switch $0 {
+            case .update, .require: false
+            case .read, .expect, .wait, .set, .feature, .command, .rotate: true
+            }
+        }
+        return provenUpdates == updates && !others
+            ? done : .verdict(.aborted, nil, "\(closing.message); \(doneSentence)")
     }
 
     private var done: Halt {

@@ -15,11 +15,18 @@ extension Standing {
         owed: [OwedStep],
         check: String? = nil
     ) {
+        // What another run began after that one changes no verdict: it is reported beside it.
+        let due = (
+            debt: debt.flatMap { $0.gateway != nil || $0.run <= run ? $0 : nil },
+            doubt: doubt.flatMap { $0.gateway != nil || $0.intent.run <= run ? $0 : nil },
+            owed: owed.filter { $0.gateway != nil || $0.run <= run }
+        )
         let closing: Closing?
-        if let doubt {
-            closing = Closing(inDoubt: doubt, check).owing(debt).owing(owed)
+        if let doubt = due.doubt {
+            closing = Closing(inDoubt: doubt, check).owing(due.debt).owing(due.owed)
         } else if let end = record.end, end.outcome.tally != .failed {
-            closing = Closing(end.outcome, end.failure, end.message).owing(debt).owing(owed)
+            closing = Closing(end.outcome, end.failure, end.message)
+                .owing(due.debt).owing(due.owed)
         } else {
             // The message of a failed vehicle already has what it owed then.
             closing = record.end.map { Closing($0.outcome, $0.failure, $0.message) }
@@ -35,7 +42,7 @@ extension Standing {
                     message: record.end?.outcome == closing.outcome
                         ? record.end?.message ?? closing.message : closing.message,
                     versionBefore: record.versionBefore,
-                    versionAfter: debt == nil ? record.versionAfter : nil,
+                    versionAfter: due.debt == nil ? record.versionAfter : nil,
                     // The run that reports an earlier verdict has done nothing for it.
                     attempts: isEarlier ? 0 : record.attempt,
                     interruptions: isEarlier ? 0 : record.interruptions,

@@ -37,7 +37,7 @@ struct HistoryCommand {
         guard !list.rows.isEmpty else { return source + "nothing has run here yet\n" }
         let rows = list.rows.map { row -> [String] in
             let run = row.run
-            let took = run.end.map { run.started.duration(to: $0.time).brief } ?? "-"
+            let took = row.took?.brief ?? "-"
             return [
                 run.name.description, run.rollout.visible, zone.text(run.started), took,
                 run.end?.exitCode.map(String.init) ?? "-", list.sentence(of: row),

@@ -80,8 +80,8 @@ struct StatusCommand {
             )
         }
         lines += Self.toDo(status.nextSteps)
-        let left = executions.filter { $0.inBootloader && !snapshot.isUnderWay($0) }
-            .map(\.vehicle.text)
+        let left = status.rows.filter { $0.record.isInBootloader($0.standing) && !$0.isUnderWay }
+            .map(\.record.vehicle.text)
         if !left.isEmpty {
             lines.append("")
             lines.append(

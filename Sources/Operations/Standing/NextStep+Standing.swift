@@ -94,6 +94,15 @@ package struct NextStepGuide: Sendable {
                 ]
             )
         }
+        if let debt = standing.debt, standing.verdict == nil, standing.state == .unproven {
+            return NextStep(
+                .rescue,
+                "its module has the whole of \(debt.image) and was not seen to run it since run "
+                    + "\(debt.seen): bring it near an adapter with power on, and run again; the run "
+                    + "settles that before anything else",
+                run
+            )
+        }
         guard let verdict = standing.verdict else {
             // An aborted rollout begins nothing more, and only settles what it has begun.
             if hold == .aborted, standing.debt == nil, standing.owed.isEmpty { return nil }
@@ -111,12 +120,11 @@ package struct NextStepGuide: Sendable {
             return NextStep(.bringIn, message, hold == .aborted ? [again] : run)
         case .ok, .current, .skipped:
             guard !standing.owed.isEmpty || standing.debt != nil else { return nil }
+            let debt = standing.debt.map {
+                ["its update to \($0.image), begun in run \($0.begun), is not proven"]
+            }
             let owed = standing.owed.map { "it owes `\($0)`" }
-            return NextStep(
-                .wait,
-                owed.isEmpty ? standing.sentence : owed.joined(separator: ", "),
-                run
-            )
+            return NextStep(.wait, ((debt ?? []) + owed).joined(separator: ", "), run)
         case .aborted: return nil
         }
     }

@@ -240,7 +240,7 @@ extension VehicleRow: JSONDescribed {
             $0.record.acknowledged?.bytes
         }
         Member(ifAny: "total", "Bytes of the image.") { $0.record.totalBytes?.bytes }
-        Member("in-bootloader", \.record.inBootloader)
+        Member("in-bootloader") { $0.record.isInBootloader($0.standing) }
         Member("updated", \.record.updated)
         Member(ifAny: "next-deadline", \.record.nextDeadline)
     }

@@ -170,6 +170,14 @@ extension RolloutStatus {
     }
 }
 
+extension ExecutionRecord {
+    /// Whether its module waits in its bootloader; what an update left there is over with its debt.
+    package func isInBootloader(_ standing: Standing) -> Bool {
+        standing.debt == nil
+            ? inBootloader && stage == "none" : standing.state == .inBootloader
+    }
+}
+
 extension Hold {
     /// The sentence for people: the hold, who set it, and how to lift it.
     fileprivate func sentence(resuming resume: String, again: String) -> String {

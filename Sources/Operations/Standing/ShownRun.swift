@@ -1,7 +1,8 @@
-import Domain
+package import Domain
 package import Journal
 import Postgres
 package import Reports
+import Rollout
 
 /// A run with its events, as `history show` prints it.
 package struct ShownRun: Sendable {
@@ -14,9 +15,24 @@ package struct ShownRun: Sendable {
     /// The state of a run that has no end; nil when it is not known.
     package let open: String?
 
-    package init(_ run: RunRecord, _ records: [EventRecord]) {
+    /// `leaving` is how a run that was cut off left vehicles about which it has no last event.
+    package init(
+        _ run: RunRecord,
+        _ records: [EventRecord],
+        leaving vehicles: [(vehicle: VehicleID, standing: Standing)] = []
+    ) {
         self.run = run
-        self.records = records
+        let last = records.last
+        self.records =
+            records
+            + vehicles.enumerated().map { index, left in
+                let event = Event(
+                    number: (last?.number ?? 0) + index + 1,
+                    time: last?.time ?? run.started,
+                    body: .vehicleStands(left.vehicle, left.standing)
+                )
+                return EventRecord(event, of: run.number)
+            }
         remark = nil
         open = nil
     }
@@ -51,17 +67,7 @@ package struct ShownRun: Sendable {
             note(.vehicleStands(record.vehicle, standing), look.rollout?.ground.time ?? run.started)
         }
         if let end = RunEnd(look.run) { note(.runEnded(end), run.end?.time ?? run.started) }
-        var line = EventLine()
-        records = events.map { event in
-            EventRecord(
-                run: look.run.number,
-                number: event.number,
-                time: event.time,
-                kind: event.body.kind,
-                vehicle: event.body.vehicle,
-                json: String(line.line(event).dropLast())
-            )
-        }
+        records = events.map { EventRecord($0, of: look.run.number) }
         let name = look.run.gateway.visible
         remark =
             "all events are in the journal of \(name): 'yardmaster history show "
@@ -99,5 +105,66 @@ extension RunEnd {
             reason: end.reason,
             took: max(.zero, run.began.duration(to: end.time))
         )
+    }
+}
+
+extension EventRecord {
+    fileprivate init(_ event: Event, of run: Int) {
+        var line = EventLine()
+        self.init(
+            run: run,
+            number: event.number,
+            time: event.time,
+            kind: event.body.kind,
+            vehicle: event.body.vehicle,
+            json: line.document(event)
+        )
+    }
+}
+
+extension JournalView {
+    /// How a run that was cut off left the vehicles about which it has no last event.
+    ///
+    /// Empty when the rollout was begun again since, and for a run of a part of the vehicles: which
+    /// ones it had is not kept.
+    func left(
+        by run: RunRecord,
+        _ events: [EventRecord]
+    ) throws(JournalError) -> [(vehicle: VehicleID, standing: Standing)] {
+        let records = try standing(try executions(rollout: run.rollout, plan: run.plan))
+        guard case .runStarted(let start)? = events.first.flatMap(RunList.body),
+            start.vehicles == records.count, records.allSatisfy({ $0.beginning <= run.number })
+        else { return [] }
+        let accounts = OpenAccounts(
+            debts: try debts(),
+            doubts: try doubts(of: nil),
+            owed: try owed(by: nil)
+        )
+        let told = Set(
+            events.filter { $0.kind == "vehicle-ended" || $0.kind == "vehicle-stands" }
+                .compactMap(\.vehicle)
+        )
+        var left: [(vehicle: VehicleID, standing: Standing)] = []
+        for record in records where !told.contains(record.vehicle) {
+            guard record.run > run.number else {
+                left.append((record.vehicle, accounts.standing(of: record, asking: run.number)))
+                continue
+            }
+            // A later run has worked on it: what it was before is in the events of earlier runs.
+            let word = try lastWord(
+                of: record.vehicle,
+                in: run.rollout,
+                from: record.beginning,
+                before: run.number
+            )
+            var standing = Standing(record.serial, .notBegun)
+            if let word, case .vehicleEnded(_, let verdict)? = RunList.body(of: word) {
+                standing = Standing(record.serial, .waiting, verdict: verdict, run: word.run)
+            } else if let word, case .vehicleStands(_, let earlier)? = RunList.body(of: word) {
+                standing = earlier
+            }
+            left.append((record.vehicle, standing))
+        }
+        return left
     }
 }

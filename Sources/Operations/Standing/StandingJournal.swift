@@ -159,6 +159,7 @@ package struct StandingJournal: Sendable {
 
     /// A run with its events; nil means the last one.
     func shown(_ number: Int?) throws(CommandError) -> ShownRun {
+        let holder = holder
         let found = try read { view throws(JournalError) -> ShownRun? in
             let run: RunRecord?
             if let number {
@@ -167,7 +168,9 @@ package struct StandingJournal: Sendable {
                 run = try view.lastRun(rollout: nil)
             }
             guard let run else { return nil }
-            return ShownRun(run, try view.events(run: run.number))
+            let events = try view.events(run: run.number)
+            let isCutOff = run.end.map { $0.exitCode == nil } ?? (holder == nil)
+            return try ShownRun(run, events, leaving: isCutOff ? view.left(by: run, events) : [])
         }
         guard let found else {
             throw HistoryJournal.unknown(run: number.map { RunName($0) }, in: state)

@@ -74,16 +74,15 @@ package enum MetricsText {
         )
     }
 
-    /// The metrics of a run that has ended; empty for a run without an end.
+    /// The metrics of a run; one without an end has no exit code and no length.
     ///
     /// `earlier` returns the sample of the last success before this run, by its labels.
     package static func families(
         _ story: RunStory,
         earlier: (_ labels: String) -> String?
     ) -> [Family] {
-        guard let end = story.end, let start = story.start, let began = story.began else {
-            return []
-        }
+        guard let start = story.start, let began = story.began else { return [] }
+        let end = story.end
         let rollout = "rollout=\"\(label(start.rollout))\""
         var families: [Family] = []
         func metric(_ name: String, _ help: String, _ samples: [(labels: String, String)]) {
@@ -104,11 +103,9 @@ package enum MetricsText {
         metric(
             "yardmaster_run_end_timestamp_seconds",
             "When the last run ended.",
-            [(rollout, stamp(end.time))]
+            end.map { [(rollout, stamp($0.time))] } ?? []
         )
-        let last =
-            end.run.exitCode == 0
-            ? stamp(end.time) : earlier(rollout)
+        let last = end.flatMap { $0.run.exitCode == 0 ? stamp($0.time) : nil } ?? earlier(rollout)
         metric(
             success,
             "When a run last ended with exit code 0.",
@@ -117,19 +114,19 @@ package enum MetricsText {
         metric(
             "yardmaster_run_exit_code",
             "What the last run ended with.",
-            [(rollout, String(end.run.exitCode))]
+            end.map { [(rollout, String($0.run.exitCode))] } ?? []
         )
         metric(
             "yardmaster_run_seconds",
             "How long the last run took.",
-            [(rollout, Markup.seconds(end.run.took))]
+            end.map { [(rollout, Markup.seconds($0.run.took))] } ?? []
         )
         metric(
             "yardmaster_run_vehicles",
             "Vehicles of the last run by outcome.",
             Outcome.allCases.map {
-                ("\(rollout),outcome=\"\($0.rawValue)\"", String(end.run.counts[$0] ?? 0))
-            } + [("\(rollout),outcome=\"unfinished\"", String(end.run.unfinished))]
+                ("\(rollout),outcome=\"\($0.rawValue)\"", String(story.counts[$0] ?? 0))
+            } + [("\(rollout),outcome=\"unfinished\"", String(story.unfinished))]
         )
         let vehicles = story.vehicles
         metric(

@@ -29,7 +29,21 @@ struct CarShareStep: StepPerformer {
             peripheral: peripheral,
             credentials: credentials,
             bond: job.driver.recogniser.form == nil ? job.bond : .unbonded,
-            time: time
+            time: time,
+            phases: { phase in
+                guard phase == .ready else { return }
+                // Only now the vehicle has answered.
+                for state in [ExecutionState.authenticating, .acting] {
+                    depot.events.emit(
+                        .stateChanged(
+                            job.vehicle,
+                            state,
+                            adapter: depot.central.adapter,
+                            detail: state == .acting ? commands.description : nil
+                        )
+                    )
+                }
+            }
         )
         do throws(CarShareError) {
             let report = try await device.send(
