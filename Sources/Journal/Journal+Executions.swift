@@ -294,7 +294,10 @@ extension JournalView {
             SELECT \(ExecutionRecord.columns) FROM executions
             WHERE number IN (
                 SELECT max(number) FROM executions
-                WHERE rollout = ?1 AND (?2 IS NULL OR plan = ?2) GROUP BY vehicle
+                WHERE rollout = ?1 AND (plan = ?2 OR (?2 IS NULL
+                    -- One that a beginning has taken over may be older than another plan's.
+                    AND beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)))
+                GROUP BY vehicle
             ) AND (
                 beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)
                 OR (?2 IS NOT NULL AND apart = 1)

@@ -158,6 +158,11 @@ package actor Journal {
     }
 
     func view() throws(JournalError) -> JournalView { JournalView(database: try opened()) }
+
+    /// What readers see, from the connection that writes.
+    package func look<R: Sendable>(
+        _ body: @Sendable (JournalView) throws(JournalError) -> R
+    ) throws(JournalError) -> R { try body(try view()) }
 }
 
 // MARK: Runs

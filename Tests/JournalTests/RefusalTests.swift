@@ -214,4 +214,29 @@ import Workbench
             #expect(all.allSatisfy { $0.beginning == whole })
         }
     }
+
+    @Test func `what a beginning takes over is found though another plan came between`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let digest = try #require(plan)
+        try await withJournal(scratch.path) { journal in
+            let part = try await recorded(journal, "bus", run: try await begin(journal))
+            // Another plan has its own execution of the vehicle, with a higher number.
+            let other = try await begin(journal)
+            let between = RolloutRecord(name: "r", plan: digest, run: other, at: at(2))
+            _ = try await journal.begin(
+                Beginning(between, fresh: [try execution("bus", run: other)])
+            )
+            let whole = try await begin(journal)
+            _ = try await journal.begin(
+                Beginning(
+                    RolloutRecord(name: "r", plan: digest, run: whole, at: at(3)),
+                    fresh: [],
+                    taken: [part.number]
+                )
+            )
+            #expect(try await journal.executions(rollout: "r").map(\.number) == [part.number])
+        }
+    }
 }

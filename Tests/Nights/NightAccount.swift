@@ -31,6 +31,8 @@ struct NightAccount: Sendable {
     var written: SHA256Digest?
     var carriedOut: SHA256Digest?
     var counts: VehicleCounts?
+    /// What two surfaces report of the run and is not the same.
+    var differences: [String] = []
     var ending: RunEnding?
     /// Whether the clock was the reason that there was no run.
     var isRefusedByClock = false

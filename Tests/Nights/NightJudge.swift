@@ -95,6 +95,7 @@ struct NightJudge {
         judgeBeginning(account)
         allowAgain(account)
         judgeReports(account)
+        for difference in account.differences { no("R6", difference) }
         for number in account.vehicles { judge(number, account) }
         judgeOthers(account)
         judgeOnce(account)

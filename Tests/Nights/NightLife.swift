@@ -645,6 +645,7 @@ private struct NightLife: Sendable {
                 }
             }
             do {
+                let surfaces = NightSurfaces()
                 let result = try await carryOut(
                     plan,
                     ids,
@@ -655,9 +656,11 @@ private struct NightLife: Sendable {
                     host,
                     stop,
                     kept: kept,
-                    denying: denied
+                    denying: denied,
+                    showing: surfaces
                 )
                 doings.state.withLock {
+                    $0.account.differences = surfaces.differences
                     $0.account.counts = result.vehicles
                     $0.account.ending = result.ending
                 }
@@ -681,7 +684,8 @@ private struct NightLife: Sendable {
         _ host: NightHost,
         _ stop: StopSignal,
         kept: [SHA256Digest: FrozenPlan] = [:],
-        denying denied: Set<SHA256Digest> = []
+        denying denied: Set<SHA256Digest> = [],
+        showing surfaces: NightSurfaces? = nil
     ) async throws -> RunResult {
         let job = try NightRun(
             plan,
@@ -707,7 +711,8 @@ private struct NightLife: Sendable {
             },
             journal,
             clock,
-            stop
+            stop,
+            showing: surfaces
         ) { doings.hear($0) }
     }
 

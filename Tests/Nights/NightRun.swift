@@ -1,6 +1,8 @@
+import Commands
 import Domain
 import Journal
 import Manifest
+import Operations
 import Reports
 import Rollout
 import Sessions
@@ -64,9 +66,15 @@ struct NightRun: Sendable {
         _ clock: NightClock,
         _ stop: StopSignal,
         _ coordinator: (any Coordinator)? = nil,
+        showing surfaces: NightSurfaces? = nil,
         hear: @escaping @Sendable (Event) -> Void
     ) async throws -> RunResult {
-        let events = EventStream(run: run, time: clock) { hear($0) }
+        let events = EventStream(run: run, time: clock) { event in
+            surfaces?.hear(event)
+            hear(event)
+        }
+        let began = clock.now
+        if surfaces != nil { events.emit(.runStarted(start(run, radios))) }
         let chance = Mutex(SplitMix64(seed: depot.story.seed ^ UInt64(run) << 32))
         var schedule = ScheduleBuilder(plan).schedule(of: jobs.map(\.vehicle), zone: .utc)
         schedule.again = again
@@ -104,9 +112,40 @@ struct NightRun: Sendable {
         let result = try await watch.watching("run \(run) of \(plan.name)", clock) {
             try await rollout.run()
         }
+        let end = end(result, after: began.duration(to: clock.now))
+        if surfaces != nil { events.emit(.runEnded(end)) }
         try await events.save(in: journal)
         try await journal.endRun(run, exitCode: 0, reason: "", at: clock.wallTime)
+        try await surfaces?.compare(end, of: run, in: journal, at: clock.wallTime)
         try await journal.compact(keepingRuns: 2)
         return result
+    }
+
+    // MARK: What the run reports
+
+    private func start(_ run: Int, _ radios: [NightRadio]) -> RunStart {
+        RunStart(
+            rollout: plan.name,
+            plan: plan.digest,
+            vehicles: jobs.count,
+            adapters: radios.map(\.adapter),
+            run: run,
+            seed: nil
+        )
+    }
+
+    private func end(_ result: RunResult, after took: Duration) -> RunEnd {
+        let verdict = RunVerdict(plan.rollout.tolerance, vehicles: jobs.count)
+        let code = verdict.code(of: result)
+        var end = RunEnd(
+            rollout: plan.name,
+            counts: result.counts,
+            unfinished: result.unfinished,
+            exitCode: Int(code.rawValue),
+            reason: verdict.reason(code, result, nil),
+            took: took
+        )
+        end.adapters = result.adapters
+        return end
     }
 }
