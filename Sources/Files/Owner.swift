@@ -1,10 +1,11 @@
-package import Glibc
+import CLinux
+import Glibc
 
 /// The user that something on disk belongs to.
 package struct Owner: Sendable, Equatable, CustomStringConvertible {
-    package let id: uid_t
+    package let id: UInt32
 
-    package init(id: uid_t) { self.id = id }
+    package init(id: UInt32) { self.id = id }
 
     /// The owner of a directory or, where it is missing, of the nearest one above it; nil when it cannot be reached.
     package static func ofFolder(_ path: String) throws(FileFault) -> Owner? {
@@ -23,6 +24,13 @@ package struct Owner: Sendable, Equatable, CustomStringConvertible {
 
     private var account: String? {
         getpwuid(id).flatMap { $0.pointee.pw_name }.map { String(cString: $0) }
+    }
+
+    /// Whether nobody can be logged in as this user.
+    package var isService: Bool {
+        guard id != 0, let shell = getpwuid(id)?.pointee.pw_shell else { return false }
+        let path = String(cString: shell)
+        return path.hasSuffix("/nologin") || path.hasSuffix("/false")
     }
 
     /// The name for people.

@@ -43,7 +43,7 @@ extension Journal {
 
     /// Why `resume` and `retry` of an aborted rollout are refused, and what to do instead.
     package static let abortedForGood =
-        "it is aborted, and that is for good; 'yardmaster run --again MANIFEST' begins it again"
+        "it is aborted, and that is for good; `run --again` begins it again"
 
     /// Sets a gate's hold outside a verdict: a wave ends the run.
     package func trip(_ hold: GateHold) throws(JournalError) {

@@ -98,9 +98,9 @@ extension Journal {
                 guard isNamed || others?.contains(vehicle) ?? true else { continue }
                 var why: String?
                 if try view.inhibition(of: vehicle, at: time) != nil {
-                    why = "it is inhibited: 'yardmaster uninhibit' first"
+                    why = "it is inhibited: `uninhibit` first"
                 } else if quarantined.contains(vehicle) {
-                    why = "it is in quarantine: 'yardmaster clear \(vehicle)' first"
+                    why = "it is in quarantine: `clear \(vehicle)` first"
                 }
                 if let why {
                     if isNamed { rearmed.refused[vehicle] = why }

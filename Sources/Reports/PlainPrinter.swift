@@ -63,19 +63,21 @@ package struct PlainPrinter: Printer {
 /// Prints nothing when all is well; otherwise the vehicles that need attention, and the last line.
 package struct QuietPrinter: Printer {
     private let results: Output.Stream
-    private let flags: String
+    private let offers: @Sendable (_ rollout: String) -> RunOffers
     private var recap = Recap()
 
-    /// `flags` are inserted after the command's name in lines for the shell.
-    package init(results: Output.Stream = .out, flags: String = "") {
+    package init(
+        results: Output.Stream = .out,
+        offers: @escaping @Sendable (_ rollout: String) -> RunOffers
+    ) {
         self.results = results
-        self.flags = flags
+        self.offers = offers
     }
 
     package mutating func print(_ event: Event, at now: Moment) -> [Output] {
         recap.note(event)
         guard case .runEnded(let end) = event.body, end.exitCode != 0 else { return [] }
-        return [Output(results, recap.faults(end, flags: flags))]
+        return [Output(results, recap.faults(end, offers(end.rollout)))]
     }
 }
 

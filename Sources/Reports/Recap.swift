@@ -39,9 +39,8 @@ package struct Recap: Sendable {
     }
 
     /// The same text for only the vehicles that are not as required, with the reason for the exit
-    /// code and the next command; `flags` are inserted after the command's name in lines for the
-    /// shell.
-    package func faults(_ end: RunEnd, flags: String = "") -> String {
+    /// code and the next command.
+    package func faults(_ end: RunEnd, _ offers: RunOffers) -> String {
         table(colour: false) { row in
             switch row {
             case .ended(let outcome):
@@ -52,20 +51,8 @@ package struct Recap: Sendable {
             case .open(let state): state != .notBegun
             }
         } + summary(end, nil)
-            + "next: \(Self.next(exitCode: end.exitCode, rollout: end.rollout, flags))\n"
+            + "next: \(offers.next(exitCode: end.exitCode))\n"
             + Self.lastLine(end)
-    }
-
-    /// What a person should do about a run that did not end well.
-    package static func next(exitCode: Int, rollout: String, _ flags: String) -> String {
-        let rollout = NextStep.quoted(rollout)
-        let look = "yardmaster status\(flags) --rollout \(rollout) --quiet"
-        return switch exitCode {
-        case 12: "\(look), then yardmaster resume\(flags) --rollout \(rollout)"
-        case 13: "yardmaster run --again\(flags) MANIFEST begins it again, if it is wanted"
-        case 11, 15, 130, 143: "run it again; \(look) says who is left"
-        default: "\(look) says what to do about each"
-        }
     }
 
     /// The subject of a vehicle's line.

@@ -17,8 +17,8 @@ struct Closing: Sendable, Equatable {
     init(inDoubt doubt: IntentRecord, _ check: String?) {
         let vehicle = doubt.intent.vehicle
         let usual =
-            "look at the vehicle, then say 'yardmaster retry \(vehicle)' when it was not "
-            + "carried out, or 'yardmaster clear \(vehicle)' when it was"
+            "look at the vehicle, then say `retry \(vehicle)` when it was not "
+            + "carried out, or `clear \(vehicle)` when it was"
         self.init(
             .inDoubt,
             .inDoubt,
@@ -80,7 +80,7 @@ extension Debt {
         let place =
             inBootloader
             ? "it stands in its bootloader\(share), and the next run goes on there"
-            : "the next run settles that first, or 'yardmaster clear \(vehicle)' after a look"
+            : "the next run settles that first, or `clear \(vehicle)` after a look"
         return "its update to \(title) (run \(runName)) is not proven, and it was not seen since "
             + "run \(seenName); \(place)"
     }

@@ -45,7 +45,7 @@ extension RunSession {
             } else if let count = left.quarantined[job.vehicle] {
                 let sentence =
                     "in quarantine after \(count.count) failures, the last: \(count.message); "
-                    + "fix it and say 'yardmaster clear \(job.vehicle)'"
+                    + "fix it and say `clear \(job.vehicle)`"
                 guard !progress.indebted.contains(index) else {
                     // An update that was begun on it is settled anyway.
                     progress.quarantines(index, Closing(.failed, nil, sentence))

@@ -43,7 +43,7 @@ import Workbench
         #expect(try yard.say("morning").output.contains("1 answer"))
         // Without a name no doubt is answered, and the message names the command that answers it.
         let retry = try yard.say("retry")
-        #expect(retry.status == 0 && retry.output.contains("'yardmaster clear car' when it was)"))
+        #expect(retry.status == 0 && retry.output.contains("`clear car` when it was)"))
         #expect(try yard.say("clear", "car").output.contains("counts as done"))
         #expect(try yard.run().status == 0)
         #expect(try yard.say("status").output.contains("1 succeeded"))

@@ -91,16 +91,24 @@ import Wire
 }
 
 @Suite struct QuietPrinterTests {
+    private static let printer = QuietPrinter { rollout in
+        RunOffers(
+            look: "yardmaster status --rollout \(rollout) --quiet",
+            resume: "yardmaster resume --rollout \(rollout)",
+            again: "yardmaster run --again /depot/rollout.yaml"
+        )
+    }
+
     @Test func `nothing is printed when all is well`() throws {
         var events = try Sample.full()
         events.removeLast()
         events += Sample.events([(700_000, .runEnded(Sample.end([.succeeded: 6])))])
-        #expect(Sample.transcript(QuietPrinter(), events) == "")
+        #expect(Sample.transcript(Self.printer, events) == "")
     }
 
     @Test func `otherwise the vehicles that need somebody are, and the last line`() throws {
         try Golden.expect(
-            Sample.transcript(QuietPrinter(), try Sample.full()),
+            Sample.transcript(Self.printer, try Sample.full()),
             equals: "quiet.txt"
         )
     }

@@ -72,9 +72,13 @@ package struct BundleApplication {
         )
         var lines = verdicts.map { "image \($0.image): trusted by \($0.words)" }
         lines += [signers.words, "taken over into \(place.link.visible)"]
-        let profiles =
-            contents.profiles.isEmpty ? "" : "--profiles \(place.link.visible)/profiles "
-        lines.append("run it with: yardmaster run \(profiles)\(manifest.visible)")
+        let profiles = (AbsolutePath.of(place.link) + "/profiles").quotedForShell
+        let run = PlaceFlags().of(state).line(
+            "run",
+            contents.profiles.isEmpty ? "" : "--profiles " + profiles,
+            AbsolutePath.of(manifest).quotedForShell
+        )
+        lines.append("run it with: \(run)")
         return Applied(
             text: lines.joined(separator: "\n") + "\n" + answer.text,
             document: .object([

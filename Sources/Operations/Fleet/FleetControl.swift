@@ -207,8 +207,8 @@ package struct FleetControl: Sendable {
             let name = refused.vehicle.visible
             let why =
                 refused.why == "inhibited"
-                ? "it is inhibited: 'yardmaster uninhibit' first"
-                : "it is in quarantine: 'yardmaster clear \(name)' first"
+                ? "it is inhibited: `uninhibit` first"
+                : "it is in quarantine: `clear \(name)` first"
             return .whole(SteeringAnswer("refused, \(name) is left: \(why)", isRefused: true))
         }
         let again = Set(share.cleared.again).subtracting(share.cleared.answered).sorted()

@@ -299,7 +299,7 @@ package final class FleetCoordinator: Coordinator {
             return .final(
                 .quarantined(
                     "in quarantine after \(count) failures, the last: \(message); fix it and "
-                        + "say 'yardmaster clear \(wish.vehicle)'"
+                        + "say `clear \(wish.vehicle)`"
                 )
             )
         case .held(let other):

@@ -22,8 +22,8 @@ package struct NoticeSender: Sendable {
     package let context: Context
     /// The policy of a manifest.
     package var own: NotifyPolicy?
-    /// The flags for the commands in notices.
-    private let flags: PlaceFlags
+    /// The flags of the run's command line.
+    private let given: PlaceFlags
 
     /// `given`: the flags of the run's command line, for a run of a fleet that only they name.
     package init(
@@ -35,7 +35,7 @@ package struct NoticeSender: Sendable {
         self.state = state
         self.context = context
         self.own = own
-        flags = given.with(state: state)
+        self.given = given
     }
 
     /// The result of sending one notice.
@@ -387,11 +387,9 @@ package struct NoticeSender: Sendable {
         guard case (let run?, let snapshot)? = found else { return nil }
         let plan = KnownVehicles(state: state).plan(of: snapshot)
         let zone = ZoneSource.shown(plan, context)
-        let steps = snapshot.nextSteps(
-            manifest: PlanArchive(state: state).manifest(of: rollout),
-            plan,
-            flags: flags
-        )
+        let manifest = PlanArchive(state: state).manifest(of: rollout)
+        let flags = given.elsewhere(state)
+        let steps = snapshot.nextSteps(manifest: manifest, plan, flags: flags)
         let tasks = steps.filter { $0.step.work < .wait }
             .sorted { $0.step.work < $1.step.work }
             .map { record, _, step in
@@ -417,7 +415,11 @@ package struct NoticeSender: Sendable {
             reason: reason,
             counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
             tasks: tasks,
-            next: NotifyNotice.next(kind, exitCode: code, rollout: rollout, flags.description),
+            next: NotifyNotice.next(
+                kind,
+                exitCode: code,
+                flags.offers(rollout, manifest: manifest)
+            ),
             time: end,
             localTime: zone.text(end),
             isRehearsal: run.seed != nil

@@ -74,15 +74,14 @@ package struct NotifyNotice: Sendable, Equatable {
 
     /// There is no next command after a run that ended well; after a silence there is one, however
     /// the last run ended.
-    package static func next(
+    static func next(
         _ kind: NotifyKind,
         exitCode: Int?,
-        rollout: String,
-        _ flags: String
+        _ offers: RunOffers
     ) -> String {
         if kind != .silent, exitCode == 0 { return "" }
         let code = kind == .silent ? nil : exitCode
-        return Recap.next(exitCode: code ?? 15, rollout: rollout, flags)
+        return offers.next(exitCode: code ?? 15)
     }
 
     /// The subject line of the notice.

@@ -46,7 +46,7 @@ extension PlanAnswer {
         guard let record = forecast.rollout else { return nil }
         switch record.hold?.kind {
         case .paused:
-            return "paused: \(record.hold?.reason.visible ?? ""); 'yardmaster resume' continues it"
+            return "paused: \(record.hold?.reason.visible ?? ""); `resume` continues it"
         case .aborted where record.plan == plan.digest:
             return
                 "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins again"

@@ -162,7 +162,11 @@ package struct JobRun {
     }
 
     private func rollout(_ journal: Journal) async throws -> ExitCode {
-        let check = ListCheck(plan: job.plan, state: job.state, flags: job.flags)
+        let check = ListCheck(
+            plan: job.plan,
+            state: job.state,
+            flags: job.flags.of(job.state)
+        )
         try await check.requireWhole(journal)
         // In a fleet, what belongs to vehicles is kept by the fleet, under the ids of its lists.
         var differences: [String] = []

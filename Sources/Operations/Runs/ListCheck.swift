@@ -2,6 +2,7 @@ import Commands
 import Domain
 import Journal
 import Manifest
+import Reports
 import Rollout
 
 /// Compares the list of a run with the journal, before radio work.
@@ -23,9 +24,11 @@ struct ListCheck {
                 "\(place.map { "\($0): " } ?? "")the module \(listed.serial) of \(listed.id) was "
                     + "in \(known), and \(open)",
                 because: ["nothing was done: it may be the same vehicle, or another one"],
-                hint: "say what has happened: 'yardmaster vehicle renamed\(flags) \(known) "
-                    + "\(listed.id)' when the vehicle has another id, 'yardmaster vehicle "
-                    + "moved\(flags) \(listed.serial) \(listed.id)' when only its module was moved"
+                hint: "say what has happened: '"
+                    + flags.line("vehicle renamed", quoted(known), quoted(listed.id))
+                    + "' when the vehicle has another id, '"
+                    + flags.line("vehicle moved", listed.serial.text, quoted(listed.id))
+                    + "' when only its module was moved"
             )
         }
         return changes.map(\.sentence)
@@ -40,10 +43,12 @@ struct ListCheck {
             lost.sentence(in: state),
             because: lost.commands,
             hint:
-                "look at these vehicles, then say 'yardmaster accept-restore\(flags)'; nothing was "
+                "look at these vehicles, then say '\(flags.line("accept-restore"))'; nothing was "
                 + "done"
         )
     }
+
+    private func quoted(_ vehicle: VehicleID) -> String { NextStep.quoted(vehicle.text) }
 }
 
 extension LostTime {

@@ -68,7 +68,12 @@ package final class RunOutput: Sendable {
                 options.common.wantsJSON
                     ? .none
                     : .quiet(
-                        QuietPrinter(results: results, flags: options.placeFlags.description)
+                        QuietPrinter(results: results) {
+                            options.placeFlags.of(options.state).offers(
+                                $0,
+                                manifest: AbsolutePath.of(options.manifest)
+                            )
+                        }
                     )
             } else if socket != nil {
                 .journal(JournalPrinter())

@@ -4,6 +4,7 @@ import Domain
 import Journal
 package import Manifest
 import Postgres
+import Reports
 import Rollout
 import Simulation
 import Threads
@@ -238,8 +239,9 @@ package struct RunPreparation {
             .trust,
             "the rollout \(plan.name) goes on with the plan that it was begun with, and "
                 + "\(options.manifest) denies its image \(image.name)",
-            hint: "begin it with the files as they are now: 'yardmaster run --again "
-                + "\(options.manifest)'"
+            hint: "begin it with the files as they are now: '"
+                + options.placeFlags.of(options.state)
+                .line("run --again", NextStep.quoted(AbsolutePath.of(options.manifest))) + "'"
         )
     }
 

@@ -52,9 +52,9 @@ package struct NextStepGuide: Sendable {
         }
         guard let inhibit, let step else { return step }
         // Until that is lifted, no run touches it, and `retry` refuses it.
-        let whom = inhibit.vehicle.map { " \(NextStep.quoted($0.text))" } ?? " --all"
+        let whom = inhibit.vehicle.map { NextStep.quoted($0.text) } ?? "--all"
         let lift = NextStep.Command(
-            "yardmaster uninhibit\(flags)\(whom)",
+            flags.line("uninhibit", whom),
             inhibit.vehicle == nil
                 ? "when the depot may be worked on" : "when it may be worked on again"
         )
@@ -136,13 +136,16 @@ package struct NextStepGuide: Sendable {
         _ message: String,
         _ isQuarantined: Bool
     ) -> NextStep {
+        // A run takes it again; only a run under way must be told.
         let again =
-            hold == .aborted ? self.again : command("retry", vehicle, "to have it taken again")
+            hold == .aborted
+            ? [self.again]
+            : isAtWork ? [command("retry", vehicle, "to have it taken again now")] : run
         if isQuarantined {
             return NextStep(
                 .mechanic,
                 "\(message); it failed so often that it is left alone until somebody has looked",
-                [command("clear", vehicle, "it is in order"), again]
+                [command("clear", vehicle, "it is in order")] + again
             )
         }
         if standing.debt != nil {
@@ -152,21 +155,21 @@ package struct NextStepGuide: Sendable {
         }
         switch verdict.failure {
         case .rejected, .integrity:
-            var commands = [again]
+            var commands = again
             if let manifest {
                 commands.insert(
                     NextStep.Command(
-                        "yardmaster validate \(NextStep.quoted(manifest))",
+                        flags.line("validate", NextStep.quoted(manifest)),
                         "after the correction"
                     ),
                     at: 0
                 )
             }
             return NextStep(.correct, message, commands)
-        case .transient: return NextStep(.wait, message, [again] + run)
-        case .unreachable: return NextStep(.bringIn, message, [again])
+        case .transient: return NextStep(.wait, message, again)
+        case .unreachable: return NextStep(.bringIn, message, again)
         case .device, .noReturn, .wrongVersion, .rolledBack, .inDoubt, .internal, nil:
-            return NextStep(.mechanic, message, [again])
+            return NextStep(.mechanic, message, again)
         }
     }
 
@@ -178,7 +181,7 @@ package struct NextStepGuide: Sendable {
     /// The command that tries a vehicle of an aborted rollout again.
     private var again: NextStep.Command {
         NextStep.Command(
-            "yardmaster run --again\(runFlags) \(file)",
+            runFlags.line("run --again", file),
             (isShared ? "on a gateway: " : "") + "the rollout is aborted: this begins it again"
         )
     }
@@ -191,12 +194,12 @@ package struct NextStepGuide: Sendable {
             hold == .aborted
             ? "the rollout is aborted: it is brought to rest, and nothing is begun"
             : isShared ? "on a gateway; or let its timer do it" : "or let the timer do it"
-        let run = NextStep.Command("yardmaster run\(runFlags) \(file)", why)
+        let run = NextStep.Command(runFlags.line("run", file), why)
         guard hold == .paused else { return [run] }
         let name = NextStep.quoted(rollout)
         return [
             NextStep.Command(
-                "yardmaster resume\(flags) --rollout \(name)",
+                flags.line("resume", "--rollout \(name)"),
                 "the rollout is paused"
             ),
             run,
@@ -204,9 +207,11 @@ package struct NextStepGuide: Sendable {
     }
 
     private func command(_ verb: String, _ vehicle: VehicleID, _ when: String) -> NextStep.Command {
-        let rollout = verb == "retry" ? " --rollout \(NextStep.quoted(rollout))" : ""
+        let name = NextStep.quoted(vehicle.text)
         return NextStep.Command(
-            "yardmaster \(verb)\(flags)\(rollout) \(NextStep.quoted(vehicle.text))",
+            verb == "retry"
+                ? flags.line(verb, "--rollout", NextStep.quoted(rollout), name)
+                : flags.line(verb, name),
             when
         )
     }

@@ -147,11 +147,13 @@ extension RolloutStatus {
             lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
         }
         for doubt in snapshot.openDoubts {
-            let vehicle = doubt.intent.vehicle.text.visible
+            let vehicle = doubt.intent.vehicle.text
+            let no = flags.line("retry", NextStep.quoted(vehicle))
+            let yes = flags.line("clear", NextStep.quoted(vehicle))
             lines.append(
-                "\(vehicle): nobody knows whether `\(doubt.intent.description.visible)` of run "
-                    + "\(doubt.runName) was carried out; look, then say 'yardmaster retry "
-                    + "\(vehicle)' when it was not, 'yardmaster clear \(vehicle)' when it was"
+                "\(vehicle.visible): nobody knows whether `\(doubt.intent.description.visible)` of "
+                    + "run \(doubt.runName) was carried out; look, then say '\(no)' when it was "
+                    + "not, '\(yes)' when it was"
             )
         }
         for step in snapshot.owed {

@@ -35,8 +35,8 @@ package struct RolloutStatus: Sendable {
     private let manifest: String?
     /// Whether a process works in the state directory.
     package let isRunning: Bool
-    /// Flags after the command's name in shell commands for people.
-    private let flags: PlaceFlags
+    /// Makes commands for people.
+    let flags: PlaceFlags
     /// The selected vehicles, and their standings in the same order.
     package let chosen: [ExecutionRecord]
     package let standings: [Standing]
@@ -93,12 +93,11 @@ package struct RolloutStatus: Sendable {
         let isLast =
             snapshot.shared == nil && briefs.first?.run.rollout == snapshot.run?.rollout
         let name = NextStep.quoted(snapshot.run?.rollout ?? "")
-        return "yardmaster resume\(flags)" + (isLast ? "" : " --rollout \(name)")
+        return isLast ? flags.line("resume") : flags.line("resume", "--rollout \(name)")
     }
     var again: String {
         let runFlags = snapshot.shared == nil ? flags : flags.onGateway
-        return
-            "yardmaster run --again\(runFlags) \(manifest.map { NextStep.quoted($0) } ?? "MANIFEST")"
+        return runFlags.line("run --again", manifest.map { NextStep.quoted($0) } ?? "MANIFEST")
     }
 
     /// The waves of the kept plan, each with its selected vehicles.

@@ -9,16 +9,19 @@ package import Wire
 /// `history`, and the pages of `serve`.
 package struct StandingJournal: Sendable {
     package let state: String
-    /// Flags after the command's name in shell commands for people.
-    package let flags: PlaceFlags
+    /// The flags of the command line.
+    private let given: PlaceFlags
     /// A cache of plans, for a command that runs for a long time.
     package var shelf: PlanShelf?
 
     package init(state: String, flags: PlaceFlags, shelf: PlanShelf? = nil) {
         self.state = state
-        self.flags = flags
+        given = flags
         self.shelf = shelf
     }
+
+    /// Makes commands for people. Readers of pages do not know this machine's folders.
+    package var flags: PlaceFlags { shelf == nil ? given.of(state) : given.elsewhere(state) }
 
     /// The process that works in the directory.
     package var holder: LockHolder? { StateDirectoryHolder.current(state) }

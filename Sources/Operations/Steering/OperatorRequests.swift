@@ -307,8 +307,7 @@ package struct OperatorRequests: Sendable {
     static func nothingToTake(_ doubtful: [VehicleID]) -> String {
         guard let first = doubtful.first else { return "nothing is to be taken again" }
         return "nothing is to be taken again; a doubt is answered by name only: \(names(doubtful)) "
-            + "('yardmaster retry \(first)' when it was not carried out, 'yardmaster "
-            + "clear \(first)' when it was)"
+            + "(`retry \(first)` when it was not carried out, `clear \(first)` when it was)"
     }
 
     private func hold(

@@ -49,7 +49,7 @@ extension Execution {
                     .failed,
                     .device,
                     "`\(step.action)` of the rollout \(step.rollout) cannot be done by this one; "
-                        + "run that rollout, or say 'yardmaster clear \(vehicle)' after a look"
+                        + "run that rollout, or say `clear \(vehicle)` after a look"
                 )
             }
             try await act(job, as: step)

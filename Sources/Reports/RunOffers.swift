@@ -1,0 +1,22 @@
+/// Commands for the shell that are offered at the end of a run.
+package struct RunOffers: Sendable, Equatable {
+    /// Shows the vehicles that are not as required.
+    package let look: String
+    package let resume: String
+    /// Begins the rollout again.
+    package let again: String
+
+    package init(look: String, resume: String, again: String) {
+        (self.look, self.resume, self.again) = (look, resume, again)
+    }
+
+    /// What a person should do about a run that did not end well.
+    package func next(exitCode: Int) -> String {
+        switch exitCode {
+        case 12: "\(look), then \(resume)"
+        case 13: "\(again) begins it again, if it is wanted"
+        case 11, 15, 130, 143: "run it again; \(look) says who is left"
+        default: "\(look) says what to do about each"
+        }
+    }
+}
