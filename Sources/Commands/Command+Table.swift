@@ -1,7 +1,8 @@
 extension Command {
     /// All commands, in the order in which the help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry, .inhibit,
+        .validate, .plan, .rehearse, .run, .status, .show, .morning, .pause, .resume, .abort,
+        .retry, .inhibit,
         .uninhibit,
         .clear, .vehicleRenamed, .vehicleMoved, .acceptRestore, .history, .historyShow,
         .historyCompare, .scan, .inventory, .enrol, .watch, .exec,
@@ -66,6 +67,43 @@ extension Command {
         ],
         exitCodes: [
             .invalidManifest, .inputMissing, .cannotCreate, .cannotWrite, .configuration,
+        ]
+    )
+
+    static let rehearse = Command(
+        .rehearse,
+        summary: "Play a night of a rollout with made-up vehicles",
+        description: [
+            "Makes up a depot from the fleet list: a simulated module for each vehicle, of its family and "
+                + "profile, with a key of its own, running a version before the release. Then it carries "
+                + "out the rollout there as `run` does, and shows the night with its times. No vehicle, "
+                + "key, token or depot file is needed, and nothing outside the rehearsal's own directory "
+                + "changes: no packet leaves this machine, and no notice is sent.",
+            "With --bad a part of the vehicles has faults, as on a bad night; the same seed gives the "
+                + "same night. Without --state the directory is a new one for each rehearsal, and `status` and "
+                + "`morning` show it when they get its path. An image that is fetched over the network must be "
+                + "on this machine: fetch it first.",
+            "For a depot of your own, with several nights, use `run --simulate`.",
+        ],
+        arguments: [manifest],
+        flags: [
+            .bad, .freePace, .freeSeed, .state, .limit, .profiles, .report, .json, .quiet, .noColor,
+        ],
+        examples: [
+            Example("yardmaster rehearse tallinn.yaml", "A good night, in a few seconds."),
+            Example(
+                "yardmaster rehearse --bad --seed 7 tallinn.yaml",
+                "A bad night: what fails, what the gate does, what the morning asks for."
+            ),
+            Example(
+                "yardmaster rehearse --pace 60 tallinn.yaml",
+                "To watch: a minute of the night in a second."
+            ),
+        ],
+        exitCodes: [
+            .someFailed, .someMissed, .paused, .aborted, .workLeft, .invalidManifest,
+            .inputMissing, .cannotCreate, .cannotWrite, .trustRefused, .configuration,
+            .interrupted, .terminated,
         ]
     )
 

@@ -143,6 +143,11 @@ extension Flag {
         needs: "simulate"
     )
 
+    static let freePace = pace.alone
+    static let freeSeed = seed.alone
+
+    static let bad = Flag("bad", help: "A part of the vehicles has faults, drawn from the seed.")
+
     static let servedBus = Flag(
         "bus",
         value: Value("ADDRESS", .text),

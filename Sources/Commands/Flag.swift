@@ -30,6 +30,18 @@ package struct Flag: Sendable, Equatable {
         self.needs = needs
     }
 
+    /// The same flag for a command on which it needs no other.
+    var alone: Flag {
+        Flag(
+            long,
+            short: short,
+            value: value,
+            help: help,
+            fallback: fallback,
+            isRepeatable: isRepeatable
+        )
+    }
+
     /// The value of a flag.
     package struct Value: Sendable, Equatable {
         /// The name in the help, such as `DIR`.

@@ -43,6 +43,11 @@ package enum FamilyRegistry {
     package static let shapes = all.map(\.shape)
     package static let simulated = all.map(\.simulated)
 
+    /// Makes up a module of a family, for a rehearsal without a depot's file.
+    package static func invent(_ module: InventedModule, of family: Family) -> InventedItem? {
+        entry(of: family)?.simulated.invent(module)
+    }
+
     /// Nil for a family whose modules have no secret that can be set.
     package static func secrets(of family: Family) -> (any ModuleSecrets)? {
         entry(of: family)?.secrets

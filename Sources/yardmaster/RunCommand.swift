@@ -8,6 +8,16 @@ struct RunCommand {
     let options: RunOptions
     let context: Context
 
+    /// `rehearse`: the same with made-up vehicles, in a directory in which nothing has run.
+    static func rehearse(
+        _ invocation: Invocation,
+        _ context: Context
+    ) async throws(CommandError) -> ExitCode {
+        let options = try RunOptions(invocation, context)
+        try options.demandNew()
+        return try await RunCommand(options: options, context: context).run()
+    }
+
     func run() async throws(CommandError) -> ExitCode {
         var sources = PlanSources()
         let plan = try Inputs.plan(options.manifest, context, options.common, &sources)

@@ -43,7 +43,8 @@ enum Yardmaster {
         switch invocation.command {
         case .version, .help, .man, .completion, .complete, .schema, .trust, .bundleShow:
             return true
-        case .validate, .plan, .run, .status, .show, .morning, .pause, .resume, .abort, .retry,
+        case .validate, .plan, .rehearse, .run, .status, .show, .morning, .pause, .resume, .abort,
+            .retry,
             .inhibit, .uninhibit,
             .clear, .vehicleRenamed, .vehicleMoved, .acceptRestore, .history, .historyShow,
             .historyCompare, .scan, .inventory, .enrol, .watch,
@@ -136,6 +137,7 @@ enum Yardmaster {
         case .validate: try ValidateCommand(invocation, context).run(context)
         case .imageInspect: try ImageInspectCommand(invocation, context).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
+        case .rehearse: try await RunCommand.rehearse(invocation, context)
         case .run:
             try await RunCommand(
                 options: try RunOptions(invocation, context),

@@ -40,7 +40,7 @@ import Wire
         ])
         #expect(options.manifest == "m.yaml")
         #expect(options.state == "/s")
-        #expect(options.simulation?.depot == "d.yaml")
+        #expect(options.simulation?.depot == .file("d.yaml"))
         #expect(options.simulation?.pace == 2.5)
         #expect(options.simulation?.seed == 9)
         #expect(options.events == .standardOutput)

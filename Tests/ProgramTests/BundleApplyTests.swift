@@ -27,7 +27,12 @@ import Testing
         let depot = try depot()
         let result = try apply(depot, "--key", "office.pub", "tallinn.bundle")
         #expect(result.status == 0, "\(result.errors)")
-        #expect(result.output.contains("yardmaster run rollouts/trusted/manifest.yaml"))
+        #expect(
+            result.output.contains(
+                /yardmaster run --state \/[^ ]+ \/[^ ]+\/rollouts\/trusted\/manifest.yaml/
+            ),
+            "\(result.output)"
+        )
         #expect(result.output.contains("  in the store\n"), "\(result.output)")
         // A bundle does not contain the keys of vehicles.
         let valid = try depot.program.run([
@@ -194,7 +199,7 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
         #expect(
             result.output.contains(
-                "run --profiles rollouts/trusted/profiles rollouts/trusted/manifest.yaml"
+                /--profiles \/[^ ]+\/rollouts\/trusted\/profiles \/[^ ]+\/trusted\/manifest.yaml/
             ),
             "\(result.output)"
         )

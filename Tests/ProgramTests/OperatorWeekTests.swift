@@ -99,7 +99,7 @@ import Workbench
         #expect(!toDo(status).contains("b2"), "nothing is done on it any more")
         for verb in ["resume", "retry"] {
             let refused = try yard.say(verb)
-            #expect(refused.status == 64 && refused.errors.contains("'yardmaster run --again"))
+            #expect(refused.status == 64 && refused.errors.contains("`run --again`"))
         }
         let aborted = try yard.run("yard", "--quiet")
         #expect(aborted.status == 13)

@@ -208,7 +208,7 @@ import Testing
                 // In the state directory, or in a file that the command line names.
                 "Operations/Reach/DirectoryCall.swift", "Operations/Plans/PlanArchive.swift",
                 "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
-                "Operations/Bundles/BundleParts.swift",
+                "Operations/Bundles/BundleParts.swift", "Operations/Runs/InventedDepot.swift",
             ],
             "O_CREAT": [
                 "Operations/Machine/Descriptor.swift", "Operations/Files/Draft.swift",

@@ -73,10 +73,10 @@ package struct BundleApplication {
         var lines = verdicts.map { "image \($0.image): trusted by \($0.words)" }
         lines += [signers.words, "taken over into \(place.link.visible)"]
         let profiles = (AbsolutePath.of(place.link) + "/profiles").quotedForShell
-        let run = PlaceFlags().of(state).line(
+        let run = PlaceFlags().elsewhere(state).line(
             "run",
             contents.profiles.isEmpty ? "" : "--profiles " + profiles,
-            AbsolutePath.of(manifest).quotedForShell
+            (AbsolutePath.of(place.link) + "/" + contents.manifest).quotedForShell
         )
         lines.append("run it with: \(run)")
         return Applied(

@@ -44,7 +44,7 @@ package struct FleetAccess: Sendable {
         _ context: Context
     ) throws(CommandError) -> FleetAccess? {
         let flag = invocation.value("fleet")
-        if flag == nil, invocation.has("simulate") { return nil }
+        if flag == nil, invocation.isRehearsal { return nil }
         return try named(flag, context)
     }
 

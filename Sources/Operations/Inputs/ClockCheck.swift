@@ -23,7 +23,7 @@ package enum ClockCheck {
         _ now: WallTime,
         state: String
     ) throws(CommandError) {
-        guard !invocation.has(flag), !invocation.has("simulate") else { return }
+        guard !invocation.has(flag), !invocation.isRehearsal else { return }
         if now < earliest { throw refusal(now, "no time before \(earliest) can be right") }
         guard let last = last(in: state), now.advanced(by: tolerance) < last.time else { return }
         throw refusal(

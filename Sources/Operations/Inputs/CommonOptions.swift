@@ -78,10 +78,13 @@ package struct CommonOptions: Sendable {
         _ context: Context,
         toLook: Bool = false
     ) throws(CommandError) -> String {
+        if invocation.command == .rehearse {
+            return try InventedDepot.state(invocation, context)
+        }
         let flag = invocation.value("state")
         if let path = StateLocation.path(
             flag: flag,
-            isRehearsal: invocation.has("simulate") || invocation.command == .simulate,
+            isRehearsal: invocation.isRehearsal || invocation.command == .simulate,
             environment: context.variable
         ) {
             guard !toLook else { return path }
@@ -98,18 +101,33 @@ package struct CommonOptions: Sendable {
     }
 }
 
+extension Invocation {
+    /// Whether the command works on simulated vehicles.
+    var isRehearsal: Bool { has("simulate") || command == .rehearse }
+}
+
 /// A simulated depot instead of Bluetooth.
 package struct SimulationOptions: Sendable {
-    /// The depot's file.
-    package let depot: String
+    package enum Origin: Sendable, Equatable {
+        case file(String)
+        /// Made up from the fleet list; with faults for a bad night.
+        case invented(isBad: Bool)
+    }
+
+    package let depot: Origin
     /// Simulated seconds in a second; nil for the highest speed.
     package let pace: Double?
     package let seed: UInt64?
 
-    /// Nil without `--simulate`.
+    /// Nil for real work.
     package init?(_ invocation: Invocation) {
-        guard let depot = invocation.value("simulate") else { return nil }
-        self.depot = depot
+        if invocation.command == .rehearse {
+            depot = .invented(isBad: invocation.has("bad"))
+        } else if let file = invocation.value("simulate") {
+            depot = .file(file)
+        } else {
+            return nil
+        }
         pace = invocation.value("pace").flatMap { ValueKind.positive($0) }
         seed = invocation.value("seed").flatMap { ValueKind.whole($0) }
     }

@@ -78,6 +78,20 @@ package enum Inputs {
         )
     }
 
+    /// The simulated depot of a rehearsal of this plan.
+    package static func depot(
+        _ simulation: SimulationOptions,
+        for plan: FrozenPlan,
+        _ context: Context,
+        _ profiles: ProfileLibrary
+    ) throws(CommandError) -> DepotFile {
+        switch simulation.depot {
+        case .file(let path): try depot(path, context, profiles)
+        case .invented(let isBad):
+            try InventedDepot(plan, profiles, seed: simulation.seed ?? 1).file(isBad: isBad)
+        }
+    }
+
     /// The simulated depot of `--simulate`.
     package static func depot(
         _ path: String,

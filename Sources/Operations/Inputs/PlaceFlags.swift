@@ -61,6 +61,10 @@ package struct PlaceFlags: Sendable, Equatable {
             value.map { (name: name, value: $0) }
         }
         let name = verb.prefix { $0 != " " }
+        // Another rehearsal with made-up vehicles begins from the start.
+        guard !call.isInvented || !Self.touching.contains(String(name)) else {
+            return "yardmaster rehearse" + words.map { " " + $0 }.joined()
+        }
         var flags = places
         if Self.touching.contains(String(name)) { flags += call.flags }
         if name == "validate" { flags = call.flags.filter { $0.name == "profiles" } }

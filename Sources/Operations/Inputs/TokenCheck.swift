@@ -22,6 +22,7 @@ package struct TokenCheck {
         for chosen: [PlannedVehicle],
         _ context: Context
     ) throws(CommandError) {
+        guard context.reach.invented == nil else { return }
         let found = TokenCheck(plan, context).findings(for: Set(chosen.map(\.id)))
         guard !found.faults.isEmpty else { return }
         Inputs.tell(found.faults, context)

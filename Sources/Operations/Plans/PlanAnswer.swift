@@ -35,7 +35,7 @@ package struct PlanAnswer {
         let now = RealTime().wallTime
         var adapters = plan.radio.adapters
         if adapters.isEmpty, let simulation = options.simulation {
-            adapters = try Inputs.depot(simulation.depot, context, profiles).adapters
+            adapters = try Inputs.depot(simulation, for: plan, context, profiles).adapters
         }
         let knowledge = PlanForecast.Knowledge(
             state: options.state,

@@ -10,6 +10,8 @@ struct DirectoryCall: Sendable, Equatable {
     private(set) var simulate: String?
     private(set) var profiles: String?
     private(set) var bus: String?
+    /// Whether its vehicles were made up for one night: no command goes on with them.
+    private(set) var isInvented = false
 
     init() {}
 
@@ -17,9 +19,10 @@ struct DirectoryCall: Sendable, Equatable {
         simulate = invocation.value("simulate").map { AbsolutePath.of($0) }
         profiles = invocation.value("profiles").map { AbsolutePath.of($0) }
         bus = invocation.value("bus")
+        isInvented = invocation.command == .rehearse
     }
 
-    var isRehearsal: Bool { simulate != nil }
+    var isRehearsal: Bool { simulate != nil || isInvented }
 
     /// With their values, in the order in which they are written.
     var flags: [(name: String, value: String)] {
@@ -39,13 +42,17 @@ struct DirectoryCall: Sendable, Equatable {
         call.simulate = value["simulate"]?.string
         call.profiles = value["profiles"]?.string
         call.bus = value["bus"]?.string
+        call.isInvented = value["invented"]?.bool ?? false
         return call
     }
 
     /// Returns the error number.
     func keep(in state: String) -> CInt? {
         guard Self.of(state) != self else { return nil }
-        let value = JSONValue.object(flags.map { JSONMember($0.name, .string($0.value)) })
+        let invented = isInvented ? [JSONMember("invented", .bool(true))] : []
+        let value = JSONValue.object(
+            flags.map { JSONMember($0.name, .string($0.value)) } + invented
+        )
         return Draft.write(Array((value.text + "\n").utf8), to: Self.path(in: state), mode: 0o600)
     }
 }

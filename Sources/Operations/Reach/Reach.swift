@@ -48,6 +48,12 @@ package struct Reach: Sendable {
         invocation.has("state") || invocation.command == .scan ? nil : stage?.state
     }
 
+    /// The secrets of a rehearsal with made-up vehicles; nil where they are read.
+    package var invented: InventedSecrets? {
+        guard case .invented = stage?.simulation.depot else { return nil }
+        return InventedSecrets()
+    }
+
     /// The right to send notices: a rehearsal has it only when it is asked for.
     package var postage: RealWorld? { stage?.mayNotify == true ? RealWorld() : world }
 

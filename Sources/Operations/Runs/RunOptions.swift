@@ -48,4 +48,7 @@ package struct RunOptions: Sendable {
         reports = invocation.values("report").compactMap { ReportFile($0) }
         common = try CommonOptions(invocation, context)
     }
+
+    /// Throws where something has run already.
+    package func demandNew() throws(CommandError) { try InventedDepot.demandNew(state) }
 }

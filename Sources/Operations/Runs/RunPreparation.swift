@@ -33,7 +33,7 @@ package struct RunPreparation {
             return try await runForReal(written, vehicles, sources, isOrder)
         }
         let profiles = try ProfileFolder.library(of: written, options.common, context)
-        let file = try Inputs.depot(simulation.depot, context, profiles)
+        let file = try Inputs.depot(simulation, for: written, context, profiles)
         for adapter in written.radio.adapters where !file.adapters.contains(adapter) {
             throw CommandError(
                 .unavailable,
@@ -136,6 +136,9 @@ package struct RunPreparation {
         var access = try access(to: vehicles, of: written, tokens)
         var zone = try ZoneSource.zone(of: written, context)
         let directory = try context.reach.prepare(options.state)
+        if context.reach.invented != nil {
+            try InventedDepot.bringImages(of: written, to: directory.path, context)
+        }
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
         let isWhole = chosen.count == written.vehicles.count

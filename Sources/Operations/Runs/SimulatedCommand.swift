@@ -48,7 +48,10 @@ package actor SimulatedCommand {
         adapter: String? = nil,
         _ body: @escaping @Sendable (Lent) async -> R
     ) async throws(CommandError) -> R {
-        let file = try Inputs.depot(options.depot, context, profiles)
+        guard case .file(let path) = options.depot else {
+            throw CommandError(.internal, "a depot was to be made up without a plan")
+        }
+        let file = try Inputs.depot(path, context, profiles)
         let memory = try state.map { (state) throws(CommandError) in
             try DepotMemoryFile.path(of: file, in: state)
         }

@@ -11,21 +11,26 @@ package struct SimulatedFamily: Sendable {
     /// Reads the family's keys at the head of a depot, which apply to all its modules, and returns
     /// the reader of an item.
     package let items: @Sendable (inout FieldReader, Diagnostics) -> ItemReader
+    /// Makes up a module of the family.
+    package let invent: @Sendable (InventedModule) -> InventedItem
 
     package init(
         _ family: Family,
+        invent: @escaping @Sendable (InventedModule) -> InventedItem,
         items: @escaping @Sendable (inout FieldReader, Diagnostics) -> ItemReader
     ) {
         self.family = family
+        self.invent = invent
         self.items = items
     }
 
     /// A family that has no keys at the head of a depot.
     package init(
         _ family: Family,
+        invent: @escaping @Sendable (InventedModule) -> InventedItem,
         item: @escaping @Sendable (DepotItem) -> [any PlannedModule]
     ) {
-        self.init(family) { _, _ in item }
+        self.init(family, invent: invent) { _, _ in item }
     }
 }
 

@@ -10,7 +10,7 @@ _yardmaster() {
         prev=${COMP_WORDS[COMP_CWORD-2]}
     fi
     if ((COMP_CWORD == 1)); then
-        mapfile -t COMPREPLY < <(compgen -W 'validate plan run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version --help --version' -- "$cur")
+        mapfile -t COMPREPLY < <(compgen -W 'validate plan rehearse run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version --help --version' -- "$cur")
         return
     fi
     if [[ $command == vehicle ]]; then
@@ -113,6 +113,18 @@ _yardmaster() {
         --limit) flags= kind=vehicles ;;
         --profiles) flags= kind=directories ;;
         --simulate) flags= kind=files ;;
+        esac
+        ;;
+    'rehearse')
+        flags='--bad --pace --seed --state --limit --profiles --report --json --quiet --no-color --help'
+        kind=files
+        case $prev in
+        --pace) flags= kind=none ;;
+        --seed) flags= kind=none ;;
+        --state) flags= kind=directories ;;
+        --limit) flags= kind=vehicles ;;
+        --profiles) flags= kind=directories ;;
+        --report) flags= kind=files ;;
         esac
         ;;
     'run')
@@ -634,7 +646,7 @@ _yardmaster() {
         ;;
     'help')
         flags='--help'
-        arguments='validate plan run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version'
+        arguments='validate plan rehearse run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version'
         ;;
     'version')
         flags='--json --help'

@@ -14,6 +14,7 @@ _yardmaster() {
         commands=(
             'validate:Check a manifest and the files it names'
             'plan:Show what a run would do'
+            'rehearse:Play a night of a rollout with made-up vehicles'
             'run:Carry out the rollout of a manifest'
             'status:Show the state of the rollouts'
             'show:Show everything that is known of a vehicle'
@@ -184,6 +185,21 @@ _yardmaster() {
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--simulate=''[Use the simulated depot of this file instead of Bluetooth\: a rehearsal, which changes nothing outside its state directory. Without --state that is the one of real runs with '\''-rehearsal'\'' after its name.]'':DEPOT.yaml:_files' \
+            '--json''[Write the result as one JSON document on standard output.]' \
+            '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
+            '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
+        ;;
+    'rehearse')
+        _arguments -S \
+            '--bad''[A part of the vehicles has faults, drawn from the seed.]' \
+            '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
+            '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
+            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
+            '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
+            '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
@@ -869,7 +885,7 @@ _yardmaster() {
     'help')
         _arguments -S \
             '(-h --help)'{-h,--help}'[Show this help.]' \
-            '*:COMMAND:(validate plan run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version)'
+            '*:COMMAND:(validate plan rehearse run status show morning pause resume abort retry inhibit uninhibit clear vehicle accept-restore history scan inventory enrol watch exec token secrets image fetch images profiles trust bundle notify systemd fleet gateways gateway serve simulate doctor schema completion help version)'
         ;;
     'version')
         _arguments -S \

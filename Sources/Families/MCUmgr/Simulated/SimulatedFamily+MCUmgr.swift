@@ -2,7 +2,18 @@ import Domain
 package import Simulation
 
 extension SimulatedFamily {
-    package static let mcumgr = SimulatedFamily(.mcumgr) { item in
+    package static let mcumgr = SimulatedFamily(
+        .mcumgr,
+        invent: { module in
+            InventedItem(
+                [("version", module.version.map { "\"\($0)\"" })],
+                faults: [
+                    "link-lost-at: 3000", "silent-at: 2000", "restart-at: 3000",
+                    "connect-fails: true", "crashes: true", "never-returns: true",
+                ]
+            )
+        }
+    ) { item in
         var reader = SMPModuleReader(item)
         return reader.read()
     }
