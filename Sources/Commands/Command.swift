@@ -1,6 +1,7 @@
 /// The names of all commands; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
-    case validate, plan, rehearse, run, status, show, morning, pause, resume, abort, retry, inhibit, uninhibit
+    case validate, plan, rehearse, run, status, show, morning, pause, resume, abort, retry, inhibit,
+        uninhibit
     case clear
     case vehicleRenamed = "vehicle renamed"
     case vehicleMoved = "vehicle moved"

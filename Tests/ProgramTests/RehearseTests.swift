@@ -112,7 +112,10 @@ import Workbench
         )
         #expect(!status.output.contains("yardmaster run"), "\(status.output)")
         let second = try rehearse("demo", "--state", state)
-        #expect(second.status == 78 && second.errors.contains("begins from the start"), "\(second.errors)")
+        #expect(
+            second.status == 78 && second.errors.contains("begins from the start"),
+            "\(second.errors)"
+        )
     }
 
     @Test func `an image from the network is taken from this machine, or asked for`() throws {

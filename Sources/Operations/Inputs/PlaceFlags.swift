@@ -54,8 +54,9 @@ package struct PlaceFlags: Sendable, Equatable {
         (try? Folder.open(state).facts()).map { Owner(id: $0.st_uid) }
     }
 
-    /// A line for the shell. `words` follow the flags; a word that is not the program's is quoted
-    /// by the caller.
+    /// A line for the shell.
+    ///
+    /// `words` follow the flags; a word that is not the program's is quoted by the caller.
     package func line(_ verb: String, _ words: String...) -> String {
         let places = [("state", state), ("fleet", fleet)].compactMap { name, value in
             value.map { (name: name, value: $0) }

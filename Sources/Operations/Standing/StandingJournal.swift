@@ -20,7 +20,9 @@ package struct StandingJournal: Sendable {
         self.shelf = shelf
     }
 
-    /// Makes commands for people. Readers of pages do not know this machine's folders.
+    /// Makes commands for people.
+    ///
+    /// Readers of pages do not know this machine's folders.
     package var flags: PlaceFlags { shelf == nil ? given.of(state) : given.elsewhere(state) }
 
     /// The process that works in the directory.
