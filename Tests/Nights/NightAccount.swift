@@ -46,6 +46,11 @@ struct NightAccount: Sendable {
     /// answered with `clear`.
     var sentAgain: [Int] = []
     var seenTo: [Int] = []
+    /// Inhibitions that were answered as done, in their order: a vehicle or the depot, and whether it
+    /// is inhibited from then on.
+    var inhibitions: [(vehicle: Int?, isInhibited: Bool)] = []
+    /// Whether a command that was offered after a rehearsal works on real vehicles.
+    var isOfferReal = false
     /// Vehicles with a debt, a doubt or failures that were cleared.
     var cleared: [Int] = []
     var beganAt = WallTime(milliseconds: 0)

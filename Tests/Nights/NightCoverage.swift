@@ -121,6 +121,8 @@ extension NightStory.Night {
             case .enrol: list.append("enrol --rotate")
             case .called(_, let isSaid): list.append(isSaid ? "other id, said" : "other id")
             case .exchanged: list.append("ids exchanged")
+            case .rehearse: list.append("rehearsal of a key")
+            case .paste: list.append("rehearsal, and its command")
             }
         }
         if clock < 0 { list.append("clock back") }

@@ -25,8 +25,8 @@ extension NightDepot {
         case .returns(let vehicle): await module(vehicle, air) { $0.signal = -60 }
         case .called(let vehicle, _): wish.ids.call(vehicle)
         case .exchanged(let one, let other): wish.ids.exchange(one, other)
-        // It takes a radio and time, which a life has.
-        case .enrol: break
+        // What it takes, a life has.
+        case .enrol, .rehearse, .paste: break
         }
     }
 

@@ -45,6 +45,8 @@ struct NightJudge {
     private var leftAlone: [Int: Bool] = [:]
     /// Vehicles that an order or another program has updated.
     private var ordered: Set<Int> = []
+    /// What people have inhibited, by the answers that they got: nil is the depot.
+    private var inhibited: Set<Int?> = []
     /// Executions that have failed by settling what was open before a run.
     private var settledFailures: Set<Int> = []
     private var broken: [BrokenPromise] = []
@@ -74,6 +76,7 @@ struct NightJudge {
         }
         judgeTime(account)
         judgeKeys(account)
+        judgePeople(account)
         if account.isRefusedByClock || account.start == .none {
             allowAgain(account)
             judgeStillness(account)
@@ -121,6 +124,30 @@ struct NightJudge {
         for (number, vehicle) in account.after.vehicles.enumerated() {
             guard let key = vehicle.key, !kept.contains(key) else { continue }
             no("C7", "no file has the key that opens the module of \(NightDepot.name(number))")
+        }
+    }
+
+    // MARK: P4, S4: what people were told
+
+    private mutating func judgePeople(_ account: NightAccount) {
+        if account.isOfferReal {
+            no("P4", "a command that a rehearsal offers works on real vehicles")
+        }
+        for answer in account.inhibitions {
+            if answer.isInhibited {
+                inhibited.insert(answer.vehicle)
+            } else {
+                inhibited.remove(answer.vehicle)
+            }
+        }
+        // Requests in the run are judged by themselves.
+        guard account.said.isEmpty else { return }
+        for number in account.vehicles where !account.rivals.contains(number) {
+            let name = NightDepot.name(number)
+            guard inhibited.contains(number) || inhibited.contains(nil),
+                !account.before.isInhibited(name)
+            else { continue }
+            no("S4", "\(name) was inhibited by what a person was told, and is not")
         }
     }
 

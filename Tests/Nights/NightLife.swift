@@ -31,7 +31,7 @@ extension NightStory {
     package func live() throws -> NightResult {
         let depot = NightDepot(story: self, keys: try NightKeys(self, NightDepot.key))
         let simulated = try SimulatedDepot(try depot.file(), seed: seed)
-        let life = NightLife(depot, simulated)
+        let life = try NightLife(depot, simulated)
         do {
             return try simulated.simulation.run(within: life.watch.bounds) {
                 () async -> Result<NightResult, any Error> in
@@ -62,14 +62,26 @@ private struct NightLife: Sendable {
     let watch = NightWatch()
     /// The plans of all nights.
     private let plans = Plans()
+    /// Nil for a life in which people do nothing on the machine itself.
+    private let people: NightPeople?
 
     private var story: NightStory { depot.story }
     private var simulation: Simulation { simulated.simulation }
 
-    init(_ depot: NightDepot, _ simulated: SimulatedDepot) {
+    init(_ depot: NightDepot, _ simulated: SimulatedDepot) throws {
         self.depot = depot
         self.simulated = simulated
         clock = NightClock(simulated.simulation.time)
+        let hasPeople = depot.story.nights.contains { night in
+            night.isElsewhere == true
+                || night.edits.contains { edit in
+                    switch edit {
+                    case .rehearse, .paste: true
+                    default: false
+                    }
+                }
+        }
+        people = hasPeople ? try NightPeople() : nil
     }
 
     func live() async throws -> NightResult {
@@ -98,6 +110,7 @@ private struct NightLife: Sendable {
             if isCure { await depot.waitForWindow(clock, simulation.time) }
             for edit in night.edits {
                 try await enrol(edit, wish, seed: story.seed ^ UInt64(index))
+                try rehearse(edit, wish, &account, seed: story.seed ^ UInt64(index) << 8)
                 let earlier = wish.ids
                 await depot.change(&wish, edit, simulation.air)
                 for journal in [journal, rival] {
@@ -183,6 +196,22 @@ private struct NightLife: Sendable {
 
     // MARK: Requests of people
 
+    private func rehearse(
+        _ edit: NightStory.Edit,
+        _ wish: NightWish,
+        _ account: inout NightAccount,
+        seed: UInt64
+    ) throws {
+        switch edit {
+        case .paste: account.isOfferReal = try people?.isOfferReal() ?? false
+        case .rehearse(let number):
+            let planned = try depot.plan(wish).vehicles.first { wish.ids.number($0.id) == number }
+            guard case .file(let file)? = planned?.secret else { return }
+            try people?.rehearseRotation(of: file.path, seed: seed)
+        default: break
+        }
+    }
+
     /// A person gives a listed vehicle another key.
     private func enrol(
         _ edit: NightStory.Edit,
@@ -260,6 +289,16 @@ private struct NightLife: Sendable {
     ) async throws {
         let now = clock.wallTime
         let (author, inside) = ("anna", isInside)
+        // A verb without a directory finds the runs of the machine, or says that it does not.
+        if account.plan.isElsewhere == true, let people {
+            switch people.reachesRuns() {
+            case nil: return
+            case false?:
+                note(word, &account)
+                return
+            case true?: break
+            }
+        }
         let rollout = try await journal.lastRollout()?.rollout
         let ids = account.ids
         // People use the id that the program shows.
@@ -310,7 +349,10 @@ private struct NightLife: Sendable {
             try await journal.inhibit(
                 Inhibit(nil, reason: "", expires: nil, author: author, at: now)
             )
-        case .uninhibitDepot: _ = try await journal.uninhibit(nil)
+            note(word, &account)
+        case .uninhibitDepot:
+            _ = try await journal.uninhibit(nil)
+            note(word, &account)
         case .inhibit(let vehicle):
             let isListed = account.listed.contains(vehicle)
             let id = try await name(vehicle)
@@ -321,7 +363,10 @@ private struct NightLife: Sendable {
                 Inhibit(id, reason: "", expires: nil, author: author, at: now),
                 listed: isListed ? try depot.listed(vehicle, ids) : nil
             )
-        case .uninhibit(let vehicle): _ = try await journal.uninhibit(try await name(vehicle))
+            note(word, &account)
+        case .uninhibit(let vehicle):
+            _ = try await journal.uninhibit(try await name(vehicle))
+            note(word, &account)
         case .clearDepot: _ = try await journal.clearFailures(of: nil)
         case .clear(let vehicle):
             let id = try await name(vehicle)
@@ -334,6 +379,17 @@ private struct NightLife: Sendable {
             )
             if !cleared.answered.isEmpty { account.seenTo.append(vehicle) }
             if cleared.atWork == nil { account.cleared.append(vehicle) }
+        }
+    }
+
+    /// A request was answered as done.
+    private func note(_ word: NightStory.Word, _ account: inout NightAccount) {
+        switch word {
+        case .inhibit(let number): account.inhibitions.append((number, true))
+        case .uninhibit(let number): account.inhibitions.append((number, false))
+        case .inhibitDepot: account.inhibitions.append((nil, true))
+        case .uninhibitDepot: account.inhibitions.append((nil, false))
+        case .pause, .resume, .abort, .retryAll, .retry, .clear, .clearDepot: break
         }
     }
 

@@ -97,6 +97,7 @@ extension NightStory: Story {
             add { $0.nights[night].clock = 0 }
             add { $0.nights[night].pause = 3_600 }
             add { $0.nights[night].rival = nil }
+            add { $0.nights[night].isElsewhere = nil }
             for index in (nights[night].rival?.vehicles ?? []).indices {
                 add { $0.nights[night].rival?.vehicles.remove(at: index) }
             }
@@ -166,10 +167,10 @@ extension NightStory.Edit {
         switch self {
         case .steps(vehicle, _), .remove(vehicle), .add(vehicle), .drives(vehicle),
             .stands(vehicle), .leaves(vehicle), .returns(vehicle), .enrol(vehicle, _),
-            .called(vehicle, _), .exchanged(vehicle, _), .exchanged(_, vehicle):
+            .called(vehicle, _), .exchanged(vehicle, _), .exchanged(_, vehicle), .rehearse(vehicle):
             true
         case .newImages, .recall, .steps, .remove, .add, .rename, .drives, .stands, .leaves,
-            .returns, .enrol, .called, .exchanged:
+            .returns, .enrol, .called, .exchanged, .rehearse, .paste:
             false
         }
     }

@@ -10,6 +10,8 @@ extension NightStory {
         locksmith.addKeys(to: &self)
         var clerk = NightTeller(seed: seed ^ 0x4C49_5354)
         clerk.addLists(to: &self)
+        var people = NightTeller(seed: seed ^ 0x4841_4E44)
+        people.addPeople(to: &self)
     }
 }
 
@@ -126,6 +128,18 @@ struct NightTeller {
                     .enrol(pick(story.vehicles.count), writes: pick(5))
                 )
             default: break
+            }
+        }
+    }
+
+    /// People who rehearse, and who give verbs where they are.
+    mutating func addPeople(to story: inout NightStory) {
+        guard pick(3) == 0 else { return }
+        for index in story.nights.indices {
+            if pick(3) == 0 { story.nights[index].isElsewhere = true }
+            if pick(8) == 0 { story.nights[index].edits.append(.paste) }
+            if story.policy.keys != nil, pick(3) == 0 {
+                story.nights[index].edits.append(.rehearse(pick(story.vehicles.count)))
             }
         }
     }

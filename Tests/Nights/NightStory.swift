@@ -177,6 +177,8 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var incidents: [Incident] = []
         /// Another program, with its own journal, that works in the depot at the same time.
         package var rival: Rival?
+        /// Whether people give their verbs as another user, without a directory.
+        package var isElsewhere: Bool?
 
         package init() {}
     }
@@ -206,6 +208,10 @@ package struct NightStory: Codable, Sendable, Equatable {
         case stands(Int)
         case leaves(Int)
         case returns(Int)
+        /// A person rehearses the change of this vehicle's key.
+        case rehearse(Int)
+        /// A person rehearses the rollout, and pastes the command that is offered then.
+        case paste
         /// A vehicle gets an id that none has had; a person says so with `vehicle renamed`, or does
         /// not.
         case called(Int, isSaid: Bool)
