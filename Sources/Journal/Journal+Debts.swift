@@ -116,7 +116,7 @@ extension JournalView {
         try rows(
             """
             SELECT \(OwedStep.columns) FROM owed \(vehicle == nil ? "" : Self.owedByOne)
-            ORDER BY execution, digest, ordinal
+            ORDER BY execution, place, digest, ordinal
             """,
             vehicle.map { [.text($0.text)] } ?? [],
             { row throws(JournalError) in try OwedStep(row: row) }

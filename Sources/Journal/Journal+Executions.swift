@@ -175,7 +175,7 @@ extension Journal {
         }
         if let debt { try database.statement(Debt.insert).run(debt.values) }
         let owe = try database.statement(
-            "INSERT OR IGNORE INTO owed (\(OwedStep.columns)) VALUES (?, ?, ?, ?, ?, ?, ?)"
+            "INSERT OR IGNORE INTO owed (\(OwedStep.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         )
         for step in steps { try owe.run(step.values) }
         guard act.isFleets else { return id }

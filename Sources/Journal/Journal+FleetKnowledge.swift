@@ -261,7 +261,7 @@ extension Journal {
         let owe = try database.statement(
             """
             INSERT OR IGNORE INTO owed (\(OwedStep.columns), fleet)
-            VALUES (?, ?, ?, ?, ?, ?, ?, 1)
+            VALUES (?, ?, ?, ?, ?, ?, ?, 0, 1)
             """
         )
         for other in known where !mine.contains(where: { isSame($0, other) }) {

@@ -20,6 +20,13 @@ package struct JournalView {
         ).first
     }
 
+    /// The present in the calendar of the runs: rehearsed nights have one of their own, in which it
+    /// is the end of the last one.
+    package func present(_ now: WallTime) throws(JournalError) -> WallTime {
+        guard let last = try lastRun(rollout: nil), last.seed != nil else { return now }
+        return last.end?.time ?? last.started
+    }
+
     /// The newest run that is no order; the newest of all when there are only orders.
     package func lastRollout() throws(JournalError) -> RunRecord? {
         try rows(

@@ -8,6 +8,8 @@ package struct OwedStep: Sendable, Equatable {
     package let vehicle: VehicleID
     /// The run from which on it is owed.
     package let run: Int
+    /// Its place in `always`: owed steps are done and reported in that order.
+    let place: Int
     /// The step as a manifest writes it.
     package let action: String
     /// The gateway of that run; nil for a run of this machine's journal.
@@ -30,10 +32,17 @@ package struct OwedStep: Sendable, Equatable {
         self.vehicle = vehicle
         self.run = run.number
         gateway = run.gateway
+        place = 0
         self.action = action
     }
 
-    package init(_ step: StepKey, _ action: String, of execution: ExecutionRecord) {
+    package init(
+        _ step: StepKey,
+        _ action: String,
+        of execution: ExecutionRecord,
+        place: Int = 0
+    ) {
+        self.place = place
         self.execution = execution.number
         self.step = step
         rollout = execution.rollout
@@ -43,7 +52,7 @@ package struct OwedStep: Sendable, Equatable {
         self.action = action
     }
 
-    static let columns = "execution, digest, ordinal, rollout, vehicle, run, action"
+    static let columns = "execution, digest, ordinal, rollout, vehicle, run, action, place"
 
     init(row: borrowing SQLStatement) throws(JournalError) {
         execution = Int(row.integer(0))
@@ -56,13 +65,14 @@ package struct OwedStep: Sendable, Equatable {
         run = Int(row.integer(5))
         gateway = nil
         action = row.text(6) ?? ""
+        place = Int(row.integer(7))
     }
 
     /// In the order of `columns`.
     var values: [Value] {
         [
             Value(execution), .text(step.digest?.description ?? ""), Value(step.ordinal),
-            .text(rollout), .text(vehicle.text), Value(run), .text(action),
+            .text(rollout), .text(vehicle.text), Value(run), .text(action), Value(place),
         ]
     }
 }

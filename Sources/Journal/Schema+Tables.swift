@@ -168,6 +168,7 @@ extension Schema {
             vehicle TEXT NOT NULL,
             run INTEGER NOT NULL,
             action TEXT NOT NULL,
+            place INTEGER NOT NULL DEFAULT 0,
             fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1)),
             PRIMARY KEY (execution, digest, ordinal)
         ) STRICT, WITHOUT ROWID;

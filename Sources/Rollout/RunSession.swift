@@ -136,12 +136,11 @@ struct RunSession {
 
     private func ending() async throws(JournalError) -> RunEnding {
         let own = shell.with { $0.scheduler.ending } ?? .complete
-        if let refusal = progress.refusal { return own.weight > refusal.weight ? own : refusal }
-        guard let hold = try await depot.journal.hold(on: depot.rollout) else { return own }
-        // A person and a gate may both have stopped it: then the hold has both reasons.
-        if case .paused = own, hold.kind == .paused { return .paused(hold.reason) }
-        if case .aborted = own, hold.kind == .aborted { return .aborted(hold.reason) }
-        return own
+        return own.under(
+            progress.refusal,
+            try await depot.journal.hold(on: depot.rollout),
+            isWhole: run.jobs.indices.allSatisfy { progress.outcome(of: $0) != nil }
+        )
     }
 
     // MARK: Actions

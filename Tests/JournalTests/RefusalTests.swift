@@ -239,4 +239,30 @@ import Workbench
             #expect(try await journal.executions(rollout: "r").map(\.number) == [part.number])
         }
     }
+
+    @Test func `owed steps keep the order in which they are always done`() async throws {
+        let scratch = try Scratch()
+        let names = ["lock", "lights", "alarm", "horn", "log"]
+        try await withJournal(scratch.path) { journal in
+            let run = try await begin(journal)
+            let record = try await recorded(journal, "bus", run: run)
+            let steps = try names.enumerated().map { place, name in
+                // Their digests have another order.
+                let digest = try #require(
+                    SHA256Digest(String(repeating: "\(9 - place)", count: 64))
+                )
+                return OwedStep(StepKey(digest), name, of: record, place: place)
+            }
+            let intent = Intent(
+                of: record,
+                step: StepKey(plan),
+                place: 0,
+                effect: .converge,
+                description: "set",
+                begun: at(3)
+            )
+            _ = try await journal.intend(intent, owing: steps)
+            #expect(try await journal.owed(by: record.vehicle).map(\.action) == names)
+        }
+    }
 }

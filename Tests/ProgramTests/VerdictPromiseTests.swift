@@ -143,4 +143,14 @@ import Testing
         let step = guide.step(try #require(VehicleID("b1")), standing)
         #expect(step?.work == .rescue)
     }
+
+    @Test func `an inhibition for a time ends by the calendar of the runs`() throws {
+        let yard = try PromiseYard()
+        try yard.manifest(steps: "[{command: lock}]", rollout: "{again: each-run}")
+        #expect(try yard.run().status == 0)
+        let answer = try yard.say("inhibit", "car", "--for", "1h", "--reason", "brakes")
+        #expect(answer.output.contains("until 2026-01-0"), "\(answer.output)")
+        #expect(try yard.say("status").output.contains("left alone until"))
+        #expect(try yard.run().status == 11)
+    }
 }

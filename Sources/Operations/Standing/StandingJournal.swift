@@ -61,6 +61,7 @@ package struct StandingJournal: Sendable {
         }
         let holder = holder
         let (snapshot, briefs) = try read { view throws(JournalError) in
+            let now = try view.present(now)
             let snapshot = try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
             return (
                 snapshot,
@@ -88,7 +89,7 @@ package struct StandingJournal: Sendable {
         let now = RealTime().wallTime
         let holder = holder
         let view = try read { view throws(JournalError) in
-            try VehicleView(of: vehicle, in: view, holder: holder, at: now)
+            try VehicleView(of: vehicle, in: view, holder: holder, at: try view.present(now))
         }
         guard view.isKnown else {
             throw CommandError(
@@ -116,12 +117,11 @@ package struct StandingJournal: Sendable {
         days: Int,
         _ context: Context
     ) throws(CommandError) -> (page: MorningPage, zone: Zone) {
-        let runs = try read { view throws(JournalError) in
-            try view.runs(rollout: nil, limit: 50)
+        let (runs, now) = try read { view throws(JournalError) in
+            (
+                try view.runs(rollout: nil, limit: 50), try view.present(RealTime().wallTime)
+            )
         }
-        // A rehearsed night has a calendar of its own, and its morning is the one after it.
-        let rehearsed = runs.first.flatMap { $0.seed == nil ? nil : $0.end?.time ?? $0.started }
-        let now = rehearsed ?? RealTime().wallTime
         let zone = zone(of: runs, context)
         let begin = try Self.begin(since, now, zone)
         let holder = holder

@@ -242,7 +242,7 @@ package struct OperatorRequests: Sendable {
         _ rollout: String,
         _ isAtWork: Bool
     ) async throws(JournalError) -> SteeringAnswer {
-        let now = RealTime().wallTime
+        let now = try await present(in: journal)
         let record = try await journal.rollout(rollout)
         if record?.hold?.kind == .aborted {
             return SteeringAnswer(.refused(Journal.abortedForGood), rollout, "", false)
@@ -367,13 +367,20 @@ package struct OperatorRequests: Sendable {
         )
     }
 
+    /// The present by which inhibitions end.
+    private func present(in journal: Journal) async throws(JournalError) -> WallTime {
+        let now = RealTime().wallTime
+        return try await journal.look { view throws(JournalError) in try view.present(now) }
+    }
+
     private func inhibit(
         _ request: SteeringRequest,
         _ journal: Journal,
         _ holder: LockHolder?
     ) async throws(JournalError) -> SteeringAnswer {
         let now = RealTime().wallTime
-        let expires = request.length.map { now.advanced(by: $0) }
+        let present = try await present(in: journal)
+        let expires = request.length.map { present.advanced(by: $0) }
         let reason = request.reason ?? "no reason was given"
         let (chosen, unknown) = try await chosen(request, journal)
         if let unknown { return unknown }

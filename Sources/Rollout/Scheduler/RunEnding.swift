@@ -1,3 +1,5 @@
+import Journal
+
 /// Why a run ends, apart from the outcomes of its vehicles.
 package enum RunEnding: Equatable, Sendable {
     /// Every vehicle has its verdict.
@@ -21,6 +23,28 @@ package enum RunEnding: Equatable, Sendable {
         case .paused: 3
         case .aborted: 4
         case .stopped: 5
+        }
+    }
+
+    /// The ending of a run that was refused for a reason, or whose rollout is held at its end.
+    ///
+    /// `isWhole` says that every vehicle has a verdict: then a signal has cut nothing short, and what
+    /// holds the rollout is what people have to know.
+    func under(_ refusal: RunEnding?, _ hold: Hold?, isWhole: Bool) -> RunEnding {
+        let isIdle = self == .stopped && isWhole
+        if let refusal { return weight > refusal.weight && !isIdle ? self : refusal }
+        guard let hold else { return self }
+        // A person and a gate may both have stopped it: then the hold has both reasons.
+        switch (self, hold.kind) {
+        case (.paused, .paused),
+            (.stopped, .paused) where isIdle:
+            return .paused(hold.reason)
+        case (.aborted, .aborted),
+            (.stopped, .aborted) where isIdle:
+            return .aborted(hold.reason)
+        case (.complete, _), (.stopped, _), (.replaced, _), (.workLeft, _), (.paused, _),
+            (.aborted, _):
+            return self
         }
     }
 

@@ -7,7 +7,12 @@ extension Execution {
     var always: [OwedStep] {
         job.always.enumerated().compactMap { offset, step in
             guard step.changes else { return nil }
-            return OwedStep(job.key(of: job.steps.count + offset), step.action, of: record)
+            return OwedStep(
+                job.key(of: job.steps.count + offset),
+                step.action,
+                of: record,
+                place: offset
+            )
         }
     }
 
