@@ -72,13 +72,7 @@ package struct BundleApplication {
         )
         var lines = verdicts.map { "image \($0.image): trusted by \($0.words)" }
         lines += [signers.words, "taken over into \(place.link.visible)"]
-        let profiles = (AbsolutePath.of(place.link) + "/profiles").quotedForShell
-        let run = PlaceFlags().elsewhere(state).line(
-            "run",
-            contents.profiles.isEmpty ? "" : "--profiles " + profiles,
-            (AbsolutePath.of(place.link) + "/" + contents.manifest).quotedForShell
-        )
-        lines.append("run it with: \(run)")
+        lines.append("run it with: \(command(AbsolutePath.of(place.link), contents))")
         return Applied(
             text: lines.joined(separator: "\n") + "\n" + answer.text,
             document: .object([
@@ -97,6 +91,16 @@ package struct BundleApplication {
                 "plan": answer.document,
                 "exit": ExitCode.done.json,
             ])
+        )
+    }
+
+    /// The command that runs the rollout; the link to its folder stays when another bundle comes.
+    private func command(_ link: String, _ contents: BundlePlan) -> String {
+        PlaceFlags().elsewhere(state).line(
+            "run",
+            contents.profiles.isEmpty
+                ? "" : "--profiles " + (link + "/profiles").quotedForShell,
+            (link + "/" + contents.manifest).quotedForShell
         )
     }
 
