@@ -135,9 +135,12 @@ extension FleetRunTests {
         )
         let north = try lane.begin("north", pace: "2")
         try wait(for: "the first command") { try done(primary, yard.database) >= 1 }
+        // However long a busy machine takes for what follows, commands are left for afterwards.
+        kill(north.process.processIdentifier, SIGSTOP)
         try wait(for: "the standby to follow") { try done(standby, yard.database) >= 1 }
         try standby.loseTouch()
         let kept = try done(standby, yard.database)
+        kill(north.process.processIdentifier, SIGCONT)
         try wait(for: "two more commands") { try done(primary, yard.database) >= kept + 2 }
         if !survives {
             kill(north.process.processIdentifier, SIGKILL)
