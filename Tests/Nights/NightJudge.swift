@@ -133,6 +133,7 @@ struct NightJudge {
         if account.isOfferReal {
             no("P4", "a command that a rehearsal offers works on real vehicles")
         }
+        if account.hasNotified { no("P3", "a rehearsal sends the notices of real runs") }
         for answer in account.inhibitions {
             if answer.isInhibited {
                 inhibited.insert(answer.vehicle)

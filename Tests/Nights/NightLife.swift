@@ -203,7 +203,9 @@ private struct NightLife: Sendable {
         seed: UInt64
     ) throws {
         switch edit {
-        case .paste: account.isOfferReal = try people?.isOfferReal() ?? false
+        case .paste:
+            account.isOfferReal = try people?.isOfferReal() ?? false
+            account.hasNotified = try people?.wouldNotify() ?? false
         case .rehearse(let number):
             let planned = try depot.plan(wish).vehicles.first { wish.ids.number($0.id) == number }
             guard case .file(let file)? = planned?.secret else { return }

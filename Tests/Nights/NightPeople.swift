@@ -59,6 +59,12 @@ struct NightPeople: Sendable {
         try keeper.promote()
     }
 
+    /// Whether a rehearsal would send the notices of real runs.
+    func wouldNotify() throws -> Bool {
+        let words = ["run", "m.yaml", "--simulate", "depot.yaml", "--state", rehearsal]
+        return try reach(words).postage != nil
+    }
+
     /// Whether the command that is offered after a rehearsal would work on real vehicles.
     func isOfferReal() throws -> Bool {
         let words = [

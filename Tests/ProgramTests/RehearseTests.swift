@@ -211,15 +211,13 @@ import Workbench
     @Test(.enabled(if: canTrace, "strace is not installed, or may not trace"))
     func `no call of a rehearsal leaves its directory or this machine`() throws {
         let (state, beside) = (program.folder.path + "/traced", program.folder.path + "/beside")
-        for words in [
-            ["--bad"], ["--seed", "3", "--limit", "bike-0*"],
-        ] {
-            let own = "\(state)-\(words.count)"
+        for sample in try samples {
+            let own = "\(state)-\(sample)"
             let found = try escapes(
-                ["rehearse", "\(world)/manifests/depot-wide/rollout.yaml", "--state", own] + words,
+                ["rehearse", "\(world)/manifests/\(sample)/rollout.yaml", "--state", own, "--bad"],
                 below: [own]
             )
-            #expect(found == [], "\(found.prefix(5))")
+            #expect(found == [], "\(sample): \(found.prefix(5))")
         }
         // The judge sees what leaves it: a report that is asked for.
         let report = try escapes(
