@@ -146,6 +146,13 @@ extension Flag {
     static let freePace = pace.alone
     static let freeSeed = seed.alone
 
+    static let newState = Flag(
+        "state",
+        value: Value("DIR", .directory),
+        help: "Directory of the rehearsal, in which nothing has run.",
+        fallback: "a new one below $TMPDIR or /tmp"
+    )
+
     static let bad = Flag("bad", help: "A part of the vehicles has faults, drawn from the seed.")
 
     static let servedBus = Flag(

@@ -83,7 +83,7 @@ complete -c yardmaster -n '__fish_seen_subcommand_from plan' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l bad -d 'A part of the vehicles has faults, drawn from the seed.'
 complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l pace -x -d 'Let X seconds of the simulation pass in a second.'
 complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l seed -x -d 'The seed of all random numbers in the simulation; the same seed replays the same run.'
-complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the journal, the lock and the image store.'
+complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l state -x -a '(__fish_complete_directories)' -d 'Directory of the rehearsal, in which nothing has run.'
 complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l limit -x -a '(__yardmaster_known vehicles)' -d 'Take only these vehicles: an id, a pattern with \'*\' and \'?\', LABEL=VALUE of the fleet list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.'
 complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to use in addition to the built-in ones.'
 complete -c yardmaster -n '__fish_seen_subcommand_from rehearse' -l report -r -F -d 'Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus\'s textfile collector).'

@@ -196,7 +196,7 @@ _yardmaster() {
             '--bad''[A part of the vehicles has faults, drawn from the seed.]' \
             '--pace=''[Let X seconds of the simulation pass in a second.]'':X: ' \
             '--seed=''[The seed of all random numbers in the simulation; the same seed replays the same run.]'':N: ' \
-            '--state=''[Directory of the journal, the lock and the image store.]'':DIR:_files -/' \
+            '--state=''[Directory of the rehearsal, in which nothing has run.]'':DIR:_files -/' \
             '*--limit=''[Take only these vehicles\: an id, a pattern with '\''*'\'' and '\''?'\'', LABEL=VALUE of the fleet list, or how they ended in the last run\: @failed, @unreachable, @deferred, @doubt.]'':VEHICLES: _yardmaster_known vehicles' \
             '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '*--report=''[Write a report to FILE; a run writes it when it has ended. The ending of its name selects the format\: .html (for people, one file), .xml (JUnit), .csv, .json, or .prom (metrics for Prometheus'\''s textfile collector).]'':FILE:_files' \
