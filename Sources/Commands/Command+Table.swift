@@ -87,7 +87,8 @@ extension Command {
         ],
         arguments: [manifest],
         flags: [
-            .bad, .freePace, .freeSeed, .newState, .limit, .profiles, .report, .json, .quiet, .noColor,
+            .bad, .freePace, .freeSeed, .newState, .limit, .profiles, .report, .json, .quiet,
+            .noColor,
         ],
         examples: [
             Example("yardmaster rehearse tallinn.yaml", "A good night, in a few seconds."),
