@@ -75,6 +75,9 @@ final class Daemon {
         for (_, done) in waiting { done(.failure(.disconnected)) }
     }
 
+    /// The service uses memory that it has freed: it ends a moment later.
+    func crash() { host?.assumeIsolated { $0.crash() } }
+
     func number() -> Int {
         nextNumber += 1
         return nextNumber

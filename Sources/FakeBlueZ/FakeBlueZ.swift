@@ -192,6 +192,15 @@ package actor FakeBlueZ {
         comeBack(after: pause)
     }
 
+    /// How often the service has ended because of an error of its own.
+    package private(set) var crashes = 0
+
+    /// The service leaves the bus without a word, and is started again a moment later.
+    func crash() {
+        crashes += 1
+        run { await $0.restart(after: .milliseconds(500)) }
+    }
+
     // MARK: Calls from outside
 
     /// Uses the service at its current time, including all consequences.

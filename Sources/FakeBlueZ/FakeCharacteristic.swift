@@ -25,8 +25,13 @@ final class FakeCharacteristic: ServedObject {
     private var writeSocket: FakePacketSocket?
     private var notifySocket: FakePacketSocket?
     private var isAcquiring = false
-    /// Left by a link that was lost while a socket was being acquired.
+    /// Left by a link that was lost while a socket was being acquired, or by a refusal of the device.
     private var isLocked = false
+    /// Calls that are never answered, because versions before 5.84 forget them when the subscription
+    /// fails.
+    ///
+    /// The service keeps a pointer to freed memory then, and ends when it removes the characteristic.
+    private var forgotten: [IncomingCall] = []
 
     init(
         _ path: ObjectPath,
@@ -50,6 +55,8 @@ final class FakeCharacteristic: ServedObject {
         guard isSubscribed else { return [0, 0] }
         return flags.contains(.notify) ? [1, 0] : [2, 0]
     }
+
+    var isBroken: Bool { !forgotten.isEmpty }
 
     // MARK: On the bus
 
@@ -250,7 +257,15 @@ final class FakeCharacteristic: ServedObject {
         subscribe(on: link) { [weak self] error in
             guard let self else { return call.fail(.noLink) }
             isAcquiring = false
-            if let error { return call.fail(error) }
+            if let error {
+                let isOver = self.link !== link || !link.isUp
+                guard isOver, !isLocked else {
+                    isLocked = true
+                    forgotten.append(call)
+                    return
+                }
+                return call.fail(error)
+            }
             guard self.link === link, link.isUp, let pair = UnixDescriptor.packetPair() else {
                 return call.fail(.noLink)
             }
@@ -267,7 +282,9 @@ final class FakeCharacteristic: ServedObject {
 
     private func startNotify(_ call: IncomingCall) {
         guard canNotify else { return call.fail(.notSupported) }
-        guard notifySocket == nil else { return call.fail(.notPermitted("Notify acquired")) }
+        guard notifySocket == nil, !isLocked else {
+            return call.fail(.notPermitted("Notify acquired"))
+        }
         guard clients.insert(call.sender).inserted else { return call.reply() }
         // Without a link, the request is remembered for the next one.
         guard let link else { return call.reply() }
@@ -286,6 +303,7 @@ final class FakeCharacteristic: ServedObject {
     }
 
     private func stopNotify(_ call: IncomingCall) {
+        guard !isBroken else { return daemon.crash() }
         guard clients.remove(call.sender) != nil else {
             return call.fail(.bluezFailed("No notify session started"))
         }

@@ -105,6 +105,7 @@ struct GATTTable {
     }
 
     mutating func remove() {
+        if let broken = characteristics.first(where: \.isBroken) { broken.device.daemon.crash() }
         for characteristic in characteristics { characteristic.closed() }
         if let daemon = characteristics.first?.device.daemon {
             for object in Self.inTheirEnd(objects) { daemon.withdraw(object.path) }

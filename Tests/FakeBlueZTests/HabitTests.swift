@@ -1,6 +1,7 @@
 import DBus
 import Domain
 import FakeBlueZ
+import Radio
 import RadioContract
 import Simulation
 import Testing
@@ -174,6 +175,41 @@ import Testing
             try await client.wait {
                 try await client.property("Connected", "Device1", at: peer) == .boolean(true)
             }
+        }
+    }
+
+    @Test(arguments: ["RemoveDevice", "StopNotify"])
+    func `a socket for refused notifications is never answered, and ends the service later`(
+        member: String
+    ) async throws {
+        try await FakeBench.with { bench in
+            let client = try await BusClient(bench)
+            await bench.atPeer { $0.subscriptionError = .insufficientAuthorization }
+            try await client.connect()
+            let refusal = await client.refusal("StartNotify", "GattCharacteristic1", at: echo)
+            #expect(refusal == "NotAuthorized: Operation Not Authorized")
+            await #expect(throws: BusError.timedOut) {
+                try await client.call(
+                    "AcquireNotify",
+                    "GattCharacteristic1",
+                    at: echo,
+                    .properties([:]),
+                    patience: .milliseconds(500)
+                )
+            }
+            let second = await client.refusal("StartNotify", "GattCharacteristic1", at: echo)
+            #expect(second == "NotPermitted: Notify acquired")
+            #expect(await bench.fake.crashes == 0)
+            if member == "RemoveDevice" {
+                _ = await client.refusal(member, "Adapter1", at: adapter, .objectPath(peer))
+            } else {
+                _ = await client.refusal(member, "GattCharacteristic1", at: echo)
+            }
+            #expect(await bench.fake.crashes == 1)
+            try await client.wait {
+                try await client.connection.owner(of: "org.bluez") != nil
+            }
+            await client.connection.close()
         }
     }
 

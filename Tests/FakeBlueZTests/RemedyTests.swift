@@ -275,6 +275,60 @@ import Threads
         }
     }
 
+    // 29
+    @Test(arguments: [ATTError(rawValue: 0x80), .insufficientAuthorization])
+    func `a subscription that the module refuses fails at once, and bluetoothd goes on`(
+        refusal: ATTError
+    ) async throws {
+        try await FakeBench.with { bench in
+            await bench.atPeer { $0.subscriptionError = refusal }
+            let peer = try await find(bench).peer
+            let link = try await bench.central.connect(to: peer, before: soon(bench))
+            let begun = bench.time.now
+            await #expect(throws: RadioError.att(refusal)) {
+                try await link.subscribe(to: ContractPeer.echo, before: soon(bench))
+            }
+            #expect(begun.duration(to: bench.time.now) < .seconds(3))
+            #expect(await bench.atPeer { $0.subscriptions } == 1)
+            await link.disconnect()
+            await bench.central.forget(peer)
+            #expect(await bench.fake.figures.devices == 0)
+            #expect(await bench.fake.crashes == 0)
+        }
+    }
+
+    // 29
+    @Test func `a module that no longer accepts its subscription is not removed under bluetoothd`()
+        async throws
+    {
+        try await FakeBench.with { bench in
+            try await exchange(bench)
+            await bench.atPeer { $0.subscriptionError = ATTError(rawValue: 0x80) }
+            let peer = try await find(bench).peer
+            let link = try await bench.central.connect(to: peer, before: soon(bench))
+            // BlueZ keeps the refusal to itself this time: the socket's lock is all that it says.
+            await #expect(throws: RadioError.att(.improperlyConfigured)) {
+                try await link.subscribe(to: ContractPeer.echo, before: soon(bench))
+            }
+            await link.disconnect()
+            await bench.central.forget(peer)
+            #expect(await bench.fake.figures.devices == 1)
+            #expect(await bench.fake.crashes == 0)
+        }
+    }
+
+    // 29
+    @Test func `the next links of a module that accepts its subscription begin with the socket`()
+        async throws
+    {
+        try await FakeBench.with { bench in
+            for _ in 0..<3 { try await exchange(bench) }
+            #expect(await bench.fake.count("StartNotify") == 1)
+            #expect(await bench.fake.count("AcquireNotify") == 3)
+            #expect(await bench.fake.figures.sockets == 0)
+        }
+    }
+
     // 26
     @Test func `taken advertising slots are waited for at the host too`() async throws {
         let notes = Notes()

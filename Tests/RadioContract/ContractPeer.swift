@@ -35,6 +35,9 @@ package final class ContractPeer: AirDevice {
     }
     /// The number of links that it refuses before it accepts one.
     package var refusals = 0
+    /// The error with which it answers a subscription; nil when it accepts it.
+    package var subscriptionError: ATTError?
+    package private(set) var subscriptions = 0
     package var linkParameters = LinkParameters()
     package private(set) var confirmations = 0
     package private(set) var linksMade = 0
@@ -103,7 +106,11 @@ package final class ContractPeer: AirDevice {
         return nil
     }
 
-    package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? { nil }
+    package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? {
+        guard on else { return nil }
+        subscriptions += 1
+        return subscriptionError
+    }
 }
 
 /// The central against which the peripheral role of every radio is tested.

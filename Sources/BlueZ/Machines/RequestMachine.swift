@@ -82,7 +82,8 @@ package struct RequestMachine: Equatable {
         // A socket for packets does not have to wait for packets.
         state = kind == .acquireWrite ? .asking : .draining(Drain(at: now))
         patience =
-            kind == .acquireWrite ? min(limit, now.advanced(by: Self.releasePatience)) : limit
+            [.acquireWrite, .startNotify].contains(kind)
+            ? min(limit, now.advanced(by: Self.releasePatience)) : limit
     }
 
     package var deadline: Moment? {

@@ -128,6 +128,8 @@ extension BlueZ {
         isLoaded = false
         loadError = nil
         mirror = ObjectMirror()
+        accepted = []
+        unanswered = [:]
         agent.voided()
         for body in links.values { examine(body) }
         for lane in lanes.values { drive(lane, lane.machine.lost(.serviceUnavailable, at: now)) }
@@ -168,6 +170,7 @@ extension BlueZ {
             for lane in lanes.values { examine(lane) }
             for station in stations.values { examine(station) }
         case .gone(let path):
+            unanswered[path] = nil
             for body in links.values { examine(body) }
             for lane in lanes.values { examine(lane) }
             for station in stations.values { examine(station, path) }

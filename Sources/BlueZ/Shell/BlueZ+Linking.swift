@@ -334,7 +334,9 @@ extension BlueZ {
         // bluetoothd 5.82 crashes when a device is removed before it has handled the end of the
         // device's sockets.
         try? await hearAll()
-        guard let left = mirror.devices[device.path], !left.isConnected else { return }
+        guard let left = mirror.devices[device.path], !left.isConnected,
+            unanswered[device.path] == nil
+        else { return }
         let before = generation
         removeDevice(device.path)
         try? await condition(within: .seconds(5)) {
@@ -343,8 +345,9 @@ extension BlueZ {
         }
     }
 
+    /// Does nothing while an `AcquireNotify` is unanswered: before 5.84, bluetoothd would crash.
     private func removeDevice(_ path: ObjectPath) {
-        guard let adapter = mirror.devices[path]?.adapter else { return }
+        guard let adapter = mirror.devices[path]?.adapter, unanswered[path] == nil else { return }
         startCall(
             MethodCall(
                 "RemoveDevice",

@@ -6,6 +6,9 @@ import Radio
 extension BlueZ {
     /// ATT gives up after 30 s, and BlueZ reports it a little later.
     private static let requestPatience = Duration.seconds(35)
+    /// How long a socket for notifications may take: one request to a module that has accepted it
+    /// before.
+    private static let socketPatience = Duration.seconds(3)
 
     private func standing(_ link: BlueZLink) throws(RadioError) -> LinkBody {
         guard let body = links[link.ticket], body.machine.isStanding else { throw .linkLost }
@@ -173,7 +176,12 @@ extension BlueZ {
 
     private func ask(_ request: PendingRequest, _ body: LinkBody) {
         if request.member == "WriteValue" { letWriterGo(request.path, body) }
-        let left = min(max(now.duration(to: request.limit), .zero), Self.requestPatience)
+        // The answer to a request for a socket is waited for as long as there may be one, because
+        // the device must not be removed before it.
+        let left =
+            request.isForNotifySocket
+            ? Self.requestPatience
+            : min(max(now.duration(to: request.limit), .zero), Self.requestPatience)
         let call = MethodCall(
             request.member,
             of: BlueZName.characteristic,
@@ -183,9 +191,25 @@ extension BlueZ {
             patience: left + .seconds(1)
         )
         let (id, ticket) = (request.id, body.ticket)
-        startCall(call) { [weak self] result in
-            self?.assumeIsolated { $0.answered(id, ticket, result) }
+        guard request.isForNotifySocket, let device = body.machine.path else {
+            return startCall(call) { [weak self] result in
+                self?.assumeIsolated { $0.answered(id, ticket, result) }
+            }
         }
+        let before = generation
+        unanswered[device, default: 0] += 1
+        startCall(call) { [weak self] result in
+            self?.assumeIsolated {
+                if before == $0.generation { $0.socketAnswered(result, device) }
+                $0.answered(id, ticket, result)
+            }
+        }
+    }
+
+    private func socketAnswered(_ result: Result<[DBusValue], BusError>, _ device: ObjectPath) {
+        if case .failure(.timedOut) = result { return }
+        guard let count = unanswered[device] else { return }
+        unanswered[device] = count > 1 ? count - 1 : nil
     }
 
     private func answered(
@@ -330,20 +354,49 @@ extension BlueZ {
         let mailbox = Mailbox<[UInt8]>(capacity: 4_096, on: packets)
         body.mailboxes[record.path] = mailbox
         body.used.insert(record.path)
+        let claim = SubscriptionClaim(body.machine.address, characteristic)
         do throws(RadioError) {
-            if record.hasNotifySocket, record.flags.contains(.notify),
-                try await acquireReader(record, body, mailbox, before: deadline)
-            {
-                return mailbox
+            if record.hasNotifySocket, record.flags.contains(.notify) {
+                if !accepted.contains(claim) {
+                    try await startNotify(record, body, before: deadline)
+                    accepted.insert(claim)
+                    // A module that speaks first may do so again when it is subscribed to again.
+                    guard mailbox.isEmpty else { return mailbox }
+                    stopNotify(record.path, body)
+                }
+                if try await acquireReader(record, body, mailbox, before: deadline) {
+                    return mailbox
+                }
             }
-            body.signalled.insert(record.path)
-            _ = try await request(.startNotify, "StartNotify", [], record, body, before: deadline)
+            try await startNotify(record, body, before: deadline)
             return mailbox
         } catch {
+            accepted.remove(claim)
             body.mailboxes[record.path] = nil
             body.signalled.remove(record.path)
             throw error
         }
+    }
+
+    private func startNotify(
+        _ record: CharacteristicRecord,
+        _ body: LinkBody,
+        before deadline: Moment
+    ) async throws(RadioError) {
+        body.signalled.insert(record.path)
+        _ = try await request(.startNotify, "StartNotify", [], record, body, before: deadline)
+    }
+
+    private func stopNotify(_ path: ObjectPath, _ body: LinkBody) {
+        body.signalled.remove(path)
+        startCall(
+            MethodCall(
+                "StopNotify",
+                of: BlueZName.characteristic,
+                at: path,
+                on: BlueZName.service
+            )
+        )
     }
 
     /// False when notifications must arrive as signals.
@@ -353,14 +406,22 @@ extension BlueZ {
         _ mailbox: Mailbox<[UInt8]>,
         before deadline: Moment
     ) async throws(RadioError) -> Bool {
-        let outcome = try await request(
-            .acquireNotify,
-            "AcquireNotify",
-            [.properties([:])],
-            record,
-            body,
-            before: deadline
-        )
+        let outcome: PendingRequest.Answer
+        let bound = min(deadline, now.advanced(by: Self.socketPatience))
+        do throws(RadioError) {
+            outcome = try await request(
+                .acquireNotify,
+                "AcquireNotify",
+                [.properties([:])],
+                record,
+                body,
+                before: bound
+            )
+        } catch {
+            // Before 5.84, BlueZ does not answer when the module refuses.
+            guard error == .timedOut, bound < deadline else { throw error }
+            return false
+        }
         switch outcome {
         case .values(let values):
             guard let socket = socket(values) else { return false }

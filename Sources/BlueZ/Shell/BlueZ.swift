@@ -37,6 +37,10 @@ package actor BlueZ {
     var links: [UInt64: LinkBody] = [:]
     var stations: [UInt64: Station] = [:]
     var services: [UInt64: Service] = [:]
+    /// Subscriptions that modules have accepted in this generation.
+    var accepted: Set<SubscriptionClaim> = []
+    /// Devices with calls to `AcquireNotify` that BlueZ has not answered, and how many.
+    var unanswered: [ObjectPath: Int] = [:]
     var agent = AgentMachine()
     /// Whether our agent is exported on the current connection.
     var isAgentExported = false

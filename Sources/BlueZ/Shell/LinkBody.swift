@@ -94,6 +94,19 @@ final class PendingRequest {
         self.limit = limit
     }
 
+    var isForNotifySocket: Bool { machine.kind == .acquireNotify }
+
     /// While the request is in the queue, only the caller's limit applies.
     var deadline: Moment? { hasBegun ? machine.deadline : limit }
+}
+
+/// A subscription that a module has accepted.
+struct SubscriptionClaim: Hashable {
+    private let address: String
+    private let characteristic: Characteristic
+
+    init(_ address: String, _ characteristic: Characteristic) {
+        self.address = address
+        self.characteristic = characteristic
+    }
 }

@@ -37,6 +37,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
         waiter?.resume(returning: .failure(error))
     }
 
+    var isEmpty: Bool { state.withLock { $0.isEmpty } }
+
     package var dropped: Int { state.withLock { $0.dropped } }
 
     /// The next element; throws `timedOut` when none has arrived by this moment of the loop's
@@ -91,6 +93,8 @@ private struct MailboxState<Element: Sendable>: Sendable {
     private(set) var dropped = 0
 
     init(capacity: Int) { self.capacity = capacity }
+
+    var isEmpty: Bool { first == elements.count }
 
     mutating func add(_ element: Element) -> Waiter? {
         if let waiter {
