@@ -106,10 +106,15 @@ final class FakeDevice: ServedObject {
         Hex.bytes(address.prefix(2)).map { $0[0] >> 6 == 0 } ?? true ? "public" : "random"
     }
 
-    /// The advertised services first, then those that were found.
+    /// The services that were found on a link, with those that every device has; before the first
+    /// link, and when it is heard again with services, the advertised ones.
     private var uuids: DBusValue {
-        let found = table.services.filter { !advertisedServices.contains($0) }
-        return .strings((advertisedServices + found).map(\.description))
+        let isFound = link != nil && !table.services.isEmpty
+        guard isFound || advertisedServices.isEmpty else {
+            return .strings(advertisedServices.map(\.description))
+        }
+        let generic = table.services.isEmpty ? [] : [0x1800, 0x1801].map { GATTUUID(short: $0) }
+        return .strings(Set(generic + table.services).sorted().map(\.description))
     }
 
     private var manufacturerValue: DBusValue {
@@ -143,6 +148,7 @@ final class FakeDevice: ServedObject {
         let new = advertisement.services.filter { !advertisedServices.contains($0) }
         if !new.isEmpty {
             advertisedServices += new
+            told = nil
             changes["UUIDs"] = uuids
         }
         if signal != advertisement.signal {
@@ -406,6 +412,8 @@ final class FakeDevice: ServedObject {
         let stale = happens(.staleServices)
         let areNew = table.open(link, of: self, stale: stale)
         update(["ServicesResolved": .boolean(true)])
+        // Those that were advertised are among them from now on, until they are heard again.
+        advertisedServices = []
         if told != uuids {
             told = uuids
             update(["UUIDs": uuids])

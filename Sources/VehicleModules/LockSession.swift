@@ -8,12 +8,21 @@ import Sealing
 actor LockSession {
     private let client: LRClient
     private let time: any Timekeeper
+    private let central: any Central
+    private let peer: Peer
     private var isTaken = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    private init(_ client: sending LRClient, time: any Timekeeper) {
+    private init(
+        _ client: sending LRClient,
+        time: any Timekeeper,
+        _ central: any Central,
+        _ peer: Peer
+    ) {
         self.client = client
         self.time = time
+        self.central = central
+        self.peer = peer
     }
 
     /// Finds the lock, connects to it, and prepares it for requests.
@@ -29,9 +38,10 @@ actor LockSession {
             let link = try await link(serial, profile, bond, central, time, timeout)
             do throws(LRError) {
                 let client = try await LRDriver(profile: profile).client(on: link, time: time)
-                return LockSession(client, time: time)
+                return LockSession(client, time: time, central, link.peer)
             } catch {
                 await link.disconnect()
+                await central.forget(link.peer)
                 throw error
             }
         } catch { throw ModuleFailure(error) }
@@ -60,7 +70,10 @@ actor LockSession {
         } catch { throw .radio(error) }
     }
 
-    func close() async { await client.disconnect() }
+    func close() async {
+        await client.disconnect()
+        await central.forget(peer)
+    }
 
     /// Runs `body` after the current request.
     func turn<R: Sendable>(

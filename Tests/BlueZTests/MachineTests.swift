@@ -4,6 +4,53 @@ import Domain
 import Radio
 import Testing
 
+/// What a device says about itself, and what was found on a link to it.
+@Suite struct DeviceRecordTests {
+    private static let advertised = GATTUUID(short: 0xFE59)
+    private static let found = GATTUUID(short: 0x8D53)
+
+    private static func uuids(_ list: GATTUUID...) -> [String: DBusValue] {
+        ["UUIDs": .strings(list.map(\.description))]
+    }
+
+    private static let resolved = uuids(
+        GATTUUID(short: 0x1800),
+        GATTUUID(short: 0x1801),
+        found,
+        advertised
+    )
+
+    private static let manufacturerData: [String: DBusValue] = [
+        "ManufacturerData": .dictionary(
+            key: .uint16,
+            value: .variant,
+            [DBusEntry(key: .uint16(0xFFFF), value: .variant(.bytes([1])))]
+        )
+    ]
+
+    private let path = ObjectPath("/org/bluez/hci0/dev_C0_00_00_00_00_01") ?? .root
+
+    @Test func `services that were found on a link are not those of its advertisements`() {
+        var device = DeviceRecord(path: path)
+        _ = device.set(Self.uuids(Self.advertised))
+        _ = device.set(Self.resolved)
+        #expect(device.services == [Self.advertised])
+    }
+
+    @Test func `a device that advertises no service has none, whatever was found on a link`() {
+        var device = DeviceRecord(path: path)
+        _ = device.set(Self.manufacturerData)
+        _ = device.set(Self.resolved)
+        #expect(device.services == [])
+    }
+
+    @Test func `a device that says nothing of itself is known by what was found`() {
+        var device = DeviceRecord(path: path)
+        _ = device.set(Self.resolved)
+        #expect(device.services.contains(Self.found))
+    }
+}
+
 @Suite struct ScannerMachineTests {
     private func scanning() -> ScannerMachine {
         var machine = ScannerMachine()

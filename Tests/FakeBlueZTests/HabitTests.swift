@@ -178,6 +178,19 @@ import Testing
         }
     }
 
+    @Test func `services that were found on a link stand among the advertised ones`()
+        async throws
+    {
+        try await with { client, _ in
+            try await client.find()
+            #expect(try await client.property("UUIDs", "Device1", at: peer) == .strings([]))
+            try await client.connect()
+            try await client.call("Disconnect", "Device1", at: peer)
+            let found = [0x1800, 0x1801, 0xFF00].map { GATTUUID(short: $0).description }
+            #expect(try await client.property("UUIDs", "Device1", at: peer) == .strings(found))
+        }
+    }
+
     @Test(arguments: ["RemoveDevice", "StopNotify"])
     func `a socket for refused notifications is never answered, and ends the service later`(
         member: String

@@ -196,6 +196,26 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `the host forgets a module after its last use`(works: Bool) throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let central = ForgettingCentral(bench.central)
+            let connection = ModuleConnection(central: central, time: bench.time)
+            let secret =
+                works ? ModuleBench.secret : Secret(Array(String(repeating: "3c", count: 20).utf8))
+            do throws(ConnectError) {
+                try await connection.connect(
+                    ModuleBench.serial(1),
+                    secret: secret,
+                    timeout: .seconds(25)
+                )
+                #expect(central.remembered.count == 1)
+                await connection.disconnect()
+            } catch { #expect(!works) }
+            #expect(central.hasConnected && central.remembered.isEmpty)
+        }
+    }
+
     // MARK: One after the other
 
     @Test func `a second connect ends the first`() throws {
@@ -388,6 +408,40 @@ import Testing
             #expect(connection.state.value.isConnected)
             await connection.disconnect()
         }
+    }
+}
+
+/// A host that keeps what it learned of a peer until it is to forget it.
+private final class ForgettingCentral: Central {
+    private let central: any Central
+    private let peers = Mutex<(all: Set<Peer>, remembered: Set<Peer>)>(([], []))
+
+    init(_ central: any Central) { self.central = central }
+
+    var adapter: String { central.adapter }
+    var hasConnected: Bool { peers.withLock { !$0.all.isEmpty } }
+    var remembered: Set<Peer> { peers.withLock { $0.remembered } }
+
+    func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R { try await central.withScan(filter, body) }
+
+    func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link {
+        peers.withLock {
+            $0.all.insert(peer)
+            $0.remembered.insert(peer)
+        }
+        return try await central.connect(to: peer, policy, before: deadline)
+    }
+
+    func forget(_ peer: Peer) async {
+        peers.withLock { _ = $0.remembered.remove(peer) }
+        await central.forget(peer)
     }
 }
 

@@ -14,7 +14,10 @@ package struct DeviceRecord: Equatable, Sendable {
     /// Absent unless the device was heard in the current scan.
     package var signal: Int?
     package var manufacturerData: [UInt16: [UInt8]] = [:]
-    package var services: [GATTUUID] = []
+    /// The services in its advertisements.
+    package private(set) var advertisedServices: [GATTUUID] = []
+    /// The services that were found on a link, with those that were advertised among them.
+    private var resolvedServices: [GATTUUID] = []
     package var isConnected = false
     package var isResolved = false
     package var isBonded = false
@@ -38,7 +41,13 @@ package struct DeviceRecord: Equatable, Sendable {
         if let value = properties["Bonded"]?.asBool { isBonded = value }
         if let value = properties["Paired"]?.asBool { isPaired = value }
         if let value = properties["UUIDs"]?.asStrings {
-            services = value.compactMap { GATTUUID($0) }
+            let list = value.compactMap { GATTUUID($0) }
+            // Every device has Generic Access, and none advertises it.
+            if list.contains(.genericAccess) {
+                resolvedServices = list
+            } else {
+                advertisedServices = list
+            }
         }
         var isHeard = false
         if let value = properties["ManufacturerData"] {
@@ -57,6 +66,17 @@ package struct DeviceRecord: Equatable, Sendable {
         return isHeard && !isConnected
     }
 
+    /// The services by which a program may recognise the device.
+    ///
+    /// Services that were found on a link count only for a device that says nothing about itself in
+    /// its advertisements: many modules have a service by which others are recognised.
+    package var services: [GATTUUID] {
+        guard advertisedServices.isEmpty, manufacturerData.isEmpty else {
+            return advertisedServices
+        }
+        return resolvedServices
+    }
+
     private static func manufacturerData(_ value: DBusValue) -> [UInt16: [UInt8]] {
         guard case .dictionary(.uint16, .variant, let entries) = value else { return [:] }
         var data: [UInt16: [UInt8]] = [:]
@@ -67,4 +87,8 @@ package struct DeviceRecord: Equatable, Sendable {
         }
         return data
     }
+}
+
+extension GATTUUID {
+    fileprivate static let genericAccess = GATTUUID(short: 0x1800)
 }

@@ -61,6 +61,8 @@ package actor ModuleConnection {
     private var generation = 0
     /// Ends the current attempt.
     private var abort: AsyncStream<Never>.Continuation?
+    /// The module of the last link: the host still remembers what it learned of it.
+    private var met: Peer?
     private var outputs: [String: Latest<PropertyOutput>] = [:]
 
     package init(
@@ -118,6 +120,7 @@ package actor ModuleConnection {
             adopt(session)
         case .failure(let error):
             disconnected(.failed(error))
+            await forgetModule()
             log.error("cannot connect to \(serial): \(error)")
             throw error
         }
@@ -147,7 +150,15 @@ package actor ModuleConnection {
         let session = sessions.value
         drop()
         await session?.disconnect()
+        await forgetModule()
         return mine
+    }
+
+    /// Makes the host drop its data about the module, which say more than it advertises.
+    private func forgetModule() async {
+        guard let peer = met else { return }
+        met = nil
+        await central.forget(peer)
     }
 
     /// Runs an attempt, which ends with `aborted` as soon as another one begins.
@@ -265,6 +276,7 @@ package actor ModuleConnection {
             peer = found.peer
         }
         let module = show(.handshaking, name)
+        met = peer
         do throws(RadioError) { try await vehicle.connect(to: peer, before: patience) } catch {
             throw AttemptFailure(error)
         }
@@ -465,6 +477,7 @@ package actor ModuleConnection {
         guard target.options.reconnects else {
             self.target = nil
             disconnected(.lost(why))
+            await forgetModule()
             return
         }
         let result = await guarded(mine) { await self.establish(target, before: nil) }
@@ -478,6 +491,7 @@ package actor ModuleConnection {
         case .failure(let error):
             self.target = nil
             disconnected(.failed(error))
+            await forgetModule()
             log.error("cannot connect to \(target.serial) again: \(error)")
         }
     }

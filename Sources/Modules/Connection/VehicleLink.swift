@@ -207,6 +207,12 @@ package final class VehicleLink {
     /// Records that the link is already lost.
     package func forgetLink() { state = .closed }
 
+    /// Closes the link after the last use of the module, and makes the host forget it.
+    package func leave() async {
+        await close()
+        await forget()
+    }
+
     /// Makes the host drop its data about the module, which would otherwise accumulate.
     package func forget() async {
         guard let peer = met else { return }

@@ -126,19 +126,19 @@ package struct Enroller: Sendable {
         // A change that was begun is completed first.
         let isSettled = slot == .current && !progress.mustRotate && known[.pending] == nil
         if isSettled {
-            await vehicle.close()
+            await vehicle.leave()
             return true
         }
         // A new module is at hand; one in service may have been replaced.
         if !progress.interrogation.isOver, known[.current] != nil,
             let secret = slot.flatMap({ known[$0] })
         {
-            await vehicle.close()
+            await vehicle.leave()
             try await interrogate(vehicle, secret, &progress.interrogation, secrets)
             return false
         }
         if slot == .pending {
-            await vehicle.close()
+            await vehicle.leave()
             try await expectRefusal(of: known, vehicle, secrets)
             do throws(EnrolFault) { try await keeper.commit() } catch {
                 throw ModuleError.value(error.sentence)
@@ -148,10 +148,10 @@ package struct Enroller: Sendable {
         do throws(ModuleError) {
             try await change(opened, known, isNew: progress.mustRotate, secrets)
         } catch {
-            await vehicle.close()
+            await vehicle.leave()
             throw error
         }
-        await vehicle.close()
+        await vehicle.leave()
         // The next round proves it.
         progress.mustRotate = false
         return false
@@ -272,7 +272,7 @@ package struct Enroller: Sendable {
                 )
                 return link
             } catch {
-                await vehicle.close()
+                await vehicle.leave()
                 guard error.secret != nil else { throw error }
                 if suspicion.failed(error.secret) == .wrongKey { return nil }
             }
@@ -367,11 +367,11 @@ package struct Enroller: Sendable {
                 let link = opened.link
                 do throws(ModuleError) {
                     if try await secrets.reset(on: link, target.profile, time) {
-                        await vehicle.close()
+                        await vehicle.leave()
                         return
                     }
                     guard !isBack else {
-                        await vehicle.close()
+                        await vehicle.leave()
                         return
                     }
                     try await secrets.change(
@@ -383,10 +383,10 @@ package struct Enroller: Sendable {
                         chance: chance
                     ) { _ in true }
                 } catch {
-                    await vehicle.close()
+                    await vehicle.leave()
                     throw error
                 }
-                await vehicle.close()
+                await vehicle.leave()
             } catch {
                 last = error
                 if error == .radio(.timedOut) { silences += 1 }

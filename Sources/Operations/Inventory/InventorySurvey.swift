@@ -195,13 +195,13 @@ package struct InventorySurvey: Sendable {
                     unless: isStopped
                 )
                 record.facts = try await facts(of: target, driver, application, vehicle)
-                await vehicle.close()
+                await vehicle.leave()
                 record.read = time.wallTime
                 record.bond = target.bond.pairing.words
                 record.problem = nil
                 return
             } catch {
-                await vehicle.close()
+                await vehicle.leave()
                 record.problem = error.description
                 guard error.failureClass == .transient else { return }
             }

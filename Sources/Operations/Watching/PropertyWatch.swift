@@ -81,15 +81,16 @@ package struct PropertyWatch {
                 unless: { stop.isRequested }
             )
         } catch {
+            await link.leave()
             if stop.isRequested { return }
             throw error
         }
         hasOpened = true
         do {
             try await read(application, until: end, &known, tell)
-            await link.close()
+            await link.leave()
         } catch {
-            await link.close()
+            await link.leave()
             throw error
         }
     }
