@@ -8,7 +8,8 @@ import Testing
     private func run(
         _ program: Program,
         _ steps: String,
-        faults: String = ""
+        faults: String = "",
+        isServed: Bool = false
     ) throws -> Program.Result {
         try program.write("lock.key", "\(Self.key):opensesame")
         try program.write(
@@ -33,9 +34,12 @@ import Testing
 
             """
         )
-        return try program.run([
-            "run", "rollout.yaml", "--simulate", "depot.yaml", "--state", program.state,
-        ])
+        let command = ["run", "rollout.yaml", "--state", program.state]
+        guard isServed else { return try program.run(command + ["--simulate", "depot.yaml"]) }
+        let served = try ServedDepot("depot.yaml", of: program)
+        let result = try program.run(command + ["--bus", served.address])
+        withExtendedLifetime(served) {}
+        return result
     }
 
     @Test func `what a lock answers is read, expected and set`() throws {
@@ -63,6 +67,22 @@ import Testing
         let result = try run(program, "  - feature: {wifi: \"nowhere,secret\"}")
         #expect(result.status == 10, "\(result.output.suffix(900))")
         #expect(result.output.contains("refused"), "\(result.output.suffix(900))")
+    }
+
+    @Test func `an order that is refused for want of a bond is not done, and says what to add`()
+        throws
+    {
+        let program = try Program()
+        let result = try run(
+            program,
+            "  - feature: {led: on}",
+            faults: ", faults: [{wants-bond: true, times: 9}]",
+            isServed: true
+        )
+        #expect(result.status == 10, "\(result.output.suffix(900))")
+        #expect(!result.output.contains("in-doubt"), "\(result.output.suffix(900))")
+        #expect(result.output.contains("rejected"), "\(result.output.suffix(900))")
+        #expect(result.output.contains("set `pairing`"), "\(result.output.suffix(900))")
     }
 
     @Test func `a name that is too long is reported before the run`() throws {

@@ -92,6 +92,7 @@ package final class LRDevice: AirDevice {
 
     package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
         guard characteristic == LRNumbers.request else { return .writeNotPermitted }
+        if happens({ $0 == .wantsBond }) { return .insufficientAuthentication }
         // Bytes that are not a request are dropped, as the kit's own peripheral does.
         guard let message = try? LRMessage(bytes), message.kind == .request,
             let payload = reply(to: message)
@@ -121,7 +122,7 @@ package final class LRDevice: AirDevice {
                 left[index] -= 1
                 link?.drop()
                 return
-            case .weakKey, .connectFails: continue
+            case .weakKey, .connectFails, .wantsBond: continue
             }
             left[index] -= 1
             break

@@ -63,6 +63,8 @@ package struct LRDevicePlan: Sendable, Equatable {
             /// The link ends instead of the answer.
             case linkLost
             case connectFails
+            /// A request is refused, because the link is not encrypted.
+            case wantsBond
         }
     }
 }

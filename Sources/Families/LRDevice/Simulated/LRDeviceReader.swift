@@ -115,5 +115,6 @@ struct LRDeviceReader {
     private static let switches: [(String, LRDevicePlan.Fault.Kind)] = [
         ("silent", .silent), ("wrong-kind", .wrongKind), ("garbage", .garbage),
         ("weak-key", .weakKey), ("link-lost", .linkLost), ("connect-fails", .connectFails),
+        ("wants-bond", .wantsBond),
     ]
 }
