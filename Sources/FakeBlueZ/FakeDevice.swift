@@ -357,7 +357,10 @@ final class FakeDevice: ServedObject {
         guard adapter.addresses.shown(own) == address, !isBlocked else { return }
         attempt.air = adapter.air.connect(to: own) { [weak self] link in
             guard let self, !attempt.isDone else { return }
-            if happens(.connectAborted) != nil { return abort(link, finish) }
+            // A device that has a link does not advertise, so its name is the link's.
+            if daemon.faults.happens(.connectAborted, to: names + [link.label]) != nil {
+                return abort(link, finish)
+            }
             linked(link)
             if let bond, !link.encrypt(by: bond) { return lostKeys(link, finish) }
             let dies = adapter.discovery.isOn && happens(.connectNeedsQuiet) != nil

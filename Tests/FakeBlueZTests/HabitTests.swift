@@ -178,6 +178,19 @@ import Testing
         }
     }
 
+    @Test func `a connection is aborted for the module that is named, and for no other`()
+        async throws
+    {
+        try await with { client, fake in
+            try await client.find()
+            await fake.set(HostFault(.connectAborted, times: 1, module: "the contract's peer"))
+            await fake.set(HostFault(.connectAborted, module: "another"))
+            let refusal = await client.refusal("Connect", "Device1", at: peer)
+            #expect(refusal == "Failed: le-connection-abort-by-local")
+            try await client.connect()
+        }
+    }
+
     @Test func `services that were found on a link stand among the advertised ones`()
         async throws
     {
