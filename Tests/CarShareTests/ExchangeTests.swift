@@ -314,15 +314,16 @@ private func at(_ seconds: Double) -> Moment {
         try Table.expect(lines, equal: "socket.txt")
     }
 
-    @Test func `it begins again every three seconds, until the time is over`() {
+    @Test func `it begins again after rounds that grow from three seconds, until the time is over`()
+    {
         var machine = CarShareSocket()
         #expect(machine.open(at: at(0)) == .publish)
-        for round in 0..<29 {
-            let now = Double(round * 3)
-            #expect(machine.published(at: at(now)) == .advertise(until: at(now + 3)))
-            #expect(machine.nobodyCame(at: at(now + 3)) == .publishAgain)
+        let ends: [Double] = [3, 9, 21, 36, 51, 66, 81]
+        for (begin, end) in zip([0] + ends, ends) {
+            #expect(machine.published(at: at(begin)) == .advertise(until: at(end)))
+            #expect(machine.nobodyCame(at: at(end)) == .publishAgain)
         }
-        #expect(machine.published(at: at(87)) == .advertise(until: at(90)))
+        #expect(machine.published(at: at(81)) == .advertise(until: at(90)))
         #expect(machine.nobodyCame(at: at(90)) == .closed(.nobodyCame))
     }
 

@@ -76,8 +76,9 @@ import Testing
         #expect(outcomes.allSucceeded)
     }
 
-    @Test func `a vehicle that takes long to be found is found`() throws {
-        let bench = try CarShareBench { $0.reactionTime = .milliseconds(2_900) }
+    @Test(arguments: [1, 3, 4, 7, 10])
+    func `a vehicle that takes long to subscribe is served`(seconds: Int) throws {
+        let bench = try CarShareBench { $0.reactionTime = .seconds(seconds) }
         #expect(try bench.send(CarShareCommands(.lock)).outcomes.allSucceeded)
     }
 

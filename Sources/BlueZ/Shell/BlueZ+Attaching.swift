@@ -130,6 +130,7 @@ extension BlueZ {
         mirror = ObjectMirror()
         accepted = []
         unanswered = [:]
+        noted = []
         agent.voided()
         for body in links.values { examine(body) }
         for lane in lanes.values { drive(lane, lane.machine.lost(.serviceUnavailable, at: now)) }
@@ -161,6 +162,7 @@ extension BlueZ {
         switch change {
         case .device(let path, let isHeard):
             if isHeard { heard(path) }
+            if mirror.devices[path]?.isConnected != true { noted.remove(path) }
             for body in links.values where body.mayBeAbout(path) { examine(body) }
             guard !isHeard else { break }
             for station in stations.values { examine(station, path) }
@@ -171,6 +173,7 @@ extension BlueZ {
             for station in stations.values { examine(station) }
         case .gone(let path):
             unanswered[path] = nil
+            noted.remove(path)
             for body in links.values { examine(body) }
             for lane in lanes.values { examine(lane) }
             for station in stations.values { examine(station, path) }

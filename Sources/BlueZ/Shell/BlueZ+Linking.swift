@@ -132,10 +132,17 @@ extension BlueZ {
         case .void: void(body)
         case .failed(let failure): failed(body, failure)
         case .over: over(body)
+        case .note(.heldByAnother): noteHeld(body)
         case .note(let note): settings.note(note)
         case .bonded: bonded(body)
         case .unbond: unbond(body)
         }
+    }
+
+    /// Notes that another program holds the module, once until the module is free.
+    func noteHeld(_ body: LinkBody) {
+        guard let path = body.machine.path, noted.insert(path).inserted else { return }
+        settings.note(.heldByAnother(adapter: body.lane.word, address: body.machine.address))
     }
 
     private func bonded(_ body: LinkBody) {

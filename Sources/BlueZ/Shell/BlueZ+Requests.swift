@@ -267,11 +267,7 @@ extension BlueZ {
             keep(socket, record.path, body)
             return socket
         case .doWithout(let isLocked):
-            if isLocked {
-                settings.note(
-                    .heldByAnother(adapter: body.lane.word, address: body.machine.address)
-                )
-            }
+            if isLocked { noteHeld(body) }
             return nil
         }
     }
@@ -335,9 +331,7 @@ extension BlueZ {
         guard let body = links[ticket] else { return }
         let socket = (try? result.get()).flatMap { self.socket($0) }
         if let socket { keep(socket, path, body) }
-        if Self.refusal(of: result) == .acquired {
-            settings.note(.heldByAnother(adapter: body.lane.word, address: body.machine.address))
-        }
+        if Self.refusal(of: result) == .acquired { noteHeld(body) }
         run(body, body.machine.socketMeasured(socket?.maximumLength, at: now))
     }
 

@@ -41,6 +41,8 @@ package actor BlueZ {
     var accepted: Set<SubscriptionClaim> = []
     /// Devices with calls to `AcquireNotify` that BlueZ has not answered, and how many.
     var unanswered: [ObjectPath: Int] = [:]
+    /// Modules of which was noted that another program holds them, until they are free.
+    var noted: Set<ObjectPath> = []
     var agent = AgentMachine()
     /// Whether our agent is exported on the current connection.
     var isAgentExported = false

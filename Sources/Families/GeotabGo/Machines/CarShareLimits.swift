@@ -3,8 +3,10 @@
 /// The manufacturer specifies only the first two. Without the others a silent vehicle would block a
 /// run forever.
 package struct CarShareLimits: Sendable, Equatable {
-    /// After this time without a subscription, the service is published again.
+    /// After this time without a subscription, the service is published again; the time doubles
+    /// with each round, so that vehicles that need longer find it.
     package var advertisement: Duration = .seconds(3)
+    package var longestAdvertisement: Duration = .seconds(15)
     /// The time between two sync bytes.
     package var sync: Duration = .seconds(1)
     /// The time from the beginning until a vehicle has subscribed.

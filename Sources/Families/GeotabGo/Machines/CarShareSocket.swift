@@ -30,8 +30,13 @@ package struct CarShareSocket: Sendable {
 
     package private(set) var state = State.idle
     private let limits: CarShareLimits
+    /// How long the next round lasts.
+    private var length: Duration
 
-    package init(limits: CarShareLimits = CarShareLimits()) { self.limits = limits }
+    package init(limits: CarShareLimits = CarShareLimits()) {
+        self.limits = limits
+        length = limits.advertisement
+    }
 
     /// The longest notification; nil unless connected.
     package var maximumLength: Int? {
@@ -52,7 +57,8 @@ package struct CarShareSocket: Sendable {
     package mutating func published(at now: Moment) -> Action {
         switch state {
         case .initializing(let until):
-            let round = min(now.advanced(by: limits.advertisement), until)
+            let round = min(now.advanced(by: length), until)
+            length = min(length * 2, max(limits.longestAdvertisement, limits.advertisement))
             state = .advertising(round: round, until: until)
             return .advertise(until: round)
         case .idle, .advertising, .connected, .closed:
