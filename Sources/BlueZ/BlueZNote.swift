@@ -9,6 +9,7 @@ package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
     case forgottenAsUnresolved(address: String)
     case bondRenewed(adapter: String, address: String)
     case notificationsBySignal(address: String)
+    case subscriptionUnanswered(address: String)
     case advertisingSlotsTaken(adapter: String)
     case adapterServesACentral(adapter: String)
     case subscriptionRemembered(adapter: String, address: String)
@@ -31,6 +32,9 @@ package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
             "\(address) has lost its bond with \(adapter): the bond is made again"
         case .notificationsBySignal(let address):
             "\(address) notifies over the bus, because its socket is held"
+        case .subscriptionUnanswered(let address):
+            "bluetoothd leaves a subscription to \(address) unanswered: if that does not pass, "
+                + "restart bluetooth.service"
         case .advertisingSlotsTaken(let adapter):
             "all advertising slots of \(adapter) are taken by others"
         case .adapterServesACentral(let adapter):

@@ -301,7 +301,8 @@ import Threads
     @Test func `a module that no longer accepts its subscription is not removed under bluetoothd`()
         async throws
     {
-        try await FakeBench.with { bench in
+        let notes = Notes()
+        try await FakeBench.with(ours: notes.settings) { bench in
             try await exchange(bench)
             await bench.atPeer { $0.subscriptionError = ATTError(rawValue: 0x80) }
             let peer = try await find(bench).peer
@@ -314,6 +315,8 @@ import Threads
             await bench.central.forget(peer)
             #expect(await bench.fake.figures.devices == 1)
             #expect(await bench.fake.crashes == 0)
+            let note = BlueZNote.subscriptionUnanswered(address: peer.handle)
+            #expect(notes.found.contains(note))
         }
     }
 

@@ -366,6 +366,9 @@ extension BlueZ {
             return mailbox
         } catch {
             accepted.remove(claim)
+            if let device = body.machine.path, unanswered[device] != nil {
+                settings.note(.subscriptionUnanswered(address: body.machine.address))
+            }
             body.mailboxes[record.path] = nil
             body.signalled.remove(record.path)
             throw error
