@@ -284,7 +284,8 @@ extension JournalView {
     /// vehicle.
     ///
     /// Of one plan also those that runs with `--limit` began, whatever lay between: its next
-    /// beginning takes them over.
+    /// beginning takes them over. Of any plan, that of the rollout's last run comes first, and then
+    /// what a run wrote last.
     package func executions(
         rollout: String,
         plan: SHA256Digest? = nil
@@ -293,11 +294,18 @@ extension JournalView {
             """
             SELECT \(ExecutionRecord.columns) FROM executions
             WHERE number IN (
-                SELECT max(number) FROM executions
-                WHERE rollout = ?1 AND (plan = ?2 OR (?2 IS NULL
-                    -- One that a beginning has taken over may be older than another plan's.
-                    AND beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)))
-                GROUP BY vehicle
+                -- One that a beginning has taken over, or that a run went on with, may be older
+                -- than what a part with another plan began in between.
+                SELECT number FROM (
+                    SELECT number, max(number | CASE WHEN ?2 IS NULL THEN (run << 32) | (
+                        (plan IS (SELECT plan FROM runs WHERE rollout = ?1
+                                 ORDER BY number DESC LIMIT 1)) << 62
+                    ) ELSE 0 END)
+                    FROM executions
+                    WHERE rollout = ?1 AND (plan = ?2 OR (?2 IS NULL
+                        AND beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)))
+                    GROUP BY vehicle
+                )
             ) AND (
                 beginning >= coalesce((SELECT began FROM rollouts WHERE name = ?1), 0)
                 OR (?2 IS NOT NULL AND apart = 1)

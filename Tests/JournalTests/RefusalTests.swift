@@ -240,6 +240,34 @@ import Workbench
         }
     }
 
+    @Test func `what a run went on with stands, whatever a part with another plan began between`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let other = try #require(SHA256Digest(String(repeating: "7", count: 64)))
+        try await withJournal(scratch.path) { journal in
+            let whole = try await begin(journal)
+            let own = try await recorded(journal, "bus", run: whole, plan: plan)
+            let part = try await journal.beginRun(rollout: "r", plan: other, at: at(2))
+            let apart = try await recorded(journal, "bus", run: part, plan: other)
+            func standing() async throws -> [Int] {
+                try await journal.executions(rollout: "r").map(\.number)
+            }
+            #expect(try await standing() == [apart.number])
+            // Its next run finds its own verdict, and writes nothing.
+            _ = try await begin(journal)
+            #expect(try await standing() == [own.number])
+            // Of plans that the last run does not have, what a run wrote last.
+            let third = try #require(SHA256Digest(String(repeating: "3", count: 64)))
+            let last = try await journal.beginRun(rollout: "r", plan: third, at: at(3))
+            #expect(try await standing() == [apart.number])
+            var gone = own
+            gone.run = last
+            try await journal.record(gone, durably: true)
+            #expect(try await standing() == [own.number])
+        }
+    }
+
     @Test func `owed steps keep the order in which they are always done`() async throws {
         let scratch = try Scratch()
         let names = ["lock", "lights", "alarm", "horn", "log"]

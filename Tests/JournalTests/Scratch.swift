@@ -53,11 +53,17 @@ func begin(_ journal: Journal, _ rollout: String = "r", at time: WallTime = at(0
     try await journal.beginRun(rollout: rollout, plan: try #require(plan), at: time)
 }
 
-func execution(_ id: String, run: Int, rollout: String = "r") throws -> ExecutionRecord {
+func execution(
+    _ id: String,
+    run: Int,
+    rollout: String = "r",
+    plan: SHA256Digest? = nil
+) throws -> ExecutionRecord {
     ExecutionRecord(
         rollout: rollout,
         vehicle: try vehicle(id),
         serial: try #require(Serial("serial-\(id)")),
+        plan: plan,
         run: run,
         started: at(1)
     )
@@ -69,9 +75,10 @@ func recorded(
     _ journal: Journal,
     _ id: String,
     run: Int,
-    rollout: String = "r"
+    rollout: String = "r",
+    plan: SHA256Digest? = nil
 ) async throws -> ExecutionRecord {
-    let fresh = try execution(id, run: run, rollout: rollout)
+    let fresh = try execution(id, run: run, rollout: rollout, plan: plan)
     return try #require(try await journal.begin(Beginning(nil, fresh: [fresh])).first)
 }
 
