@@ -42,6 +42,10 @@ extension RunSession {
                 }
             } else if let inhibit = single[job.vehicle] ?? whole {
                 try await close(Closing(.deferred, nil, inhibit.sentence))
+            } else if let closing = job.exchanged {
+                // What was begun on that device is settled there.
+                guard !progress.indebted.contains(index) else { continue }
+                try await close(closing)
             } else if let count = left.quarantined[job.vehicle] {
                 let sentence =
                     "in quarantine after \(count.count) failures, the last: \(count.message); "

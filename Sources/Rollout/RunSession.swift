@@ -386,7 +386,8 @@ struct RunSession {
         case .paused: .none
         case .aborted(let why): .verdict(Closing(.aborted, nil, why))
         case .complete, .stopped, .replaced, .workLeft, nil:
-            progress.quarantine(of: vehicle).map { .verdict($0) } ?? .steps
+            (run.jobs[vehicle].exchanged ?? progress.quarantine(of: vehicle))
+                .map { .verdict($0) } ?? .steps
         }
     }
 

@@ -8,6 +8,8 @@ package import Radio
 package struct VehicleJob: Sendable {
     package let vehicle: VehicleID
     package let serial: Serial
+    /// The verdict when the plan's devices are no longer the vehicle's; nil where they are.
+    var exchanged: Closing?
     /// How its module is heard, opened and updated.
     package let driver: any UpdateDriver
     /// The token for commands to its GO device.

@@ -470,7 +470,7 @@ private struct NightLife: Sendable {
                 if try start.goesOn(with: record, begun: begun, at: clock.wallTime),
                     let kept = record.flatMap({ archive[$0.plan] })
                 {
-                    plan = kept.plan.following(executions).keeping(secretsOf: plan)
+                    plan = kept.plan.following(executions).beside(plan)
                     isKept = true
                 }
             }

@@ -212,6 +212,7 @@ final class NightSurfaces: Sendable {
             }
             let row = RunList.Row(record, lastEvent: try view.lastEvent(run: run))
             return (
+                plan: record.plan,
                 status: status,
                 comparison: RunComparison((row, words), (row, words)),
                 history: row.end,
@@ -232,17 +233,23 @@ final class NightSurfaces: Sendable {
         compare("the changes from itself", alike.changes.count, 0)
         let status = found.status
         var stands: [String: String] = [:]
+        var others: Set<String> = []
         for (record, standing) in zip(status.chosen, status.standings) {
             stands[record.vehicle.text] = standing.name
+            if record.plan != found.plan { others.insert(record.vehicle.text) }
         }
-        // Status has the vehicles that were begun; a run that begins nothing reports the others, too.
+        // Status has the vehicles that were begun, also those of an earlier plan; a run that begins
+        // nothing reports its own as not begun.
         var begun = outcomes
-        for vehicle in story.vehicles where stands[vehicle.id.text] == nil {
-            guard vehicle.verdict == nil, vehicle.standing?.state == .notBegun else {
+        for vehicle in story.vehicles {
+            let name = vehicle.id.text
+            guard stands[name] == nil || others.contains(name) else { continue }
+            if vehicle.verdict == nil, vehicle.standing?.state == .notBegun {
+                begun[name] = nil
+                stands[name] = nil
+            } else if stands[name] == nil {
                 told.withLock { $0.append("status has no \(vehicle.id): \(vehicle.sentence)") }
-                continue
             }
-            begun[vehicle.id.text] = nil
         }
         // A run of a part has only some of the rollout's vehicles.
         compare("status", stands.filter { outcomes[$0.key] != nil }, begun)

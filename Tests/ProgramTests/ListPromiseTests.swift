@@ -204,6 +204,42 @@ import Testing
         #expect(try yard.run("may").status == 0)
     }
 
+    @Test
+    func `a vehicle that has got another device is left alone until its rollout begins again`()
+        throws
+    {
+        let yard = try PromiseYard(bikes: ["", ""], link: "link: {interval: 60ms}\n")
+        try list(yard, bike("b1", 1), bike("b2", 2))
+        try yard.manifest(
+            family: "comodule",
+            steps: "[{wait: 30s}, {update: city}]",
+            rollout: "{waves: [rest], again: each-run}"
+        )
+        try yard.cut(at: "\"detail\":\"wait\"")
+        // The two exchange their modules while the rollout is in progress.
+        try list(yard, bike("b1", 2), bike("b2", 1))
+        let run = try yard.run("yard", "--json")
+        #expect(run.status == 11, "\(run.output) \(run.errors)")
+        for (id, now, before) in [("b1", 2, 1), ("b2", 1, 2)] {
+            let vehicle = try yard.vehicle(id, in: run)
+            #expect(vehicle["outcome"] as? String == "deferred", "\(vehicle)")
+            let message = try #require(vehicle["message"] as? String)
+            #expect(
+                message.hasPrefix(
+                    "its module is 00f000000000000\(now) in the list now, and was "
+                        + "00f000000000000\(before) when the rollout was begun"
+                ),
+                "\(message)"
+            )
+            #expect(vehicle["bytes"] as? Int == 0)
+        }
+        let morning = try yard.say("morning").output
+        #expect(morning.contains("run --again"), "\(morning)")
+        let again = try yard.run("yard", "--again", "--json")
+        #expect(again.status == 0, "\(again.output) \(again.errors)")
+        #expect(try yard.vehicle("b1", in: again)["outcome"] as? String == "succeeded")
+    }
+
     // MARK: A journal that goes back
 
     @Test func `a journal from a backup repeats no command`() throws {

@@ -235,6 +235,32 @@ extension Program {
         #expect(ids.count == 1, "the words stay the same")
     }
 
+    @Test func `a vehicle that is counted as failed is named, even if a run will do the rest`()
+        throws
+    {
+        let yard = try PromiseYard(bikes: [", faults: [{link-lost-in: register, times: 90}]"])
+        try yard.manifest(
+            family: "comodule",
+            steps: "[{read: speed}]",
+            rollout: "{retry: {transient: 1}}"
+        )
+        _ = try program(
+            "targets: {pager: {program: [/bin/sh, -c, \"cat >> pager\"]}}\n",
+            in: yard.program
+        )
+        let run = try yard.run("yard", "--notify", "--json")
+        #expect(run.status == 10, "\(run.output) \(run.errors)")
+        let vehicle = try yard.vehicle("b1", in: run)
+        #expect(
+            vehicle["outcome"] as? String == "failed" && vehicle["class"] as? String == "transient"
+        )
+        let told = try JSONValue(
+            json: try String(contentsOfFile: yard.program.folder.path + "/pager", encoding: .utf8)
+        )
+        #expect(told["counts"] == "1 failed", "\(told)")
+        #expect(told["vehicles"]?.array?.first?["vehicle"] == "b1", "\(told)")
+    }
+
     /// The server receives the request and never answers: it is unknown whether it has processed
     /// it.
     @Test func `a server that is merely slow holds nobody up, and hears the same words again`()

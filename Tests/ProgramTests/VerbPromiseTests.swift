@@ -53,6 +53,16 @@ import Testing
         #expect(try yard.vehicle("b1", in: result)["outcome"] as? String == "succeeded")
     }
 
+    @Test func `a vehicle of the plan is known though only a part of it has run`() throws {
+        let yard = try bikes(3, rollout: "{waves: [rest]}")
+        #expect(try yard.run("yard", "--limit", "b1").status == 0)
+        let held = try yard.say("inhibit", "b3", "--reason", "mechanic below it")
+        #expect(held.status == 0, "\(held.errors)")
+        #expect(try yard.say("inhibit", "b7").status == 64, "no plan has it")
+        let run = try yard.run("yard", "--json")
+        #expect(try yard.vehicle("b3", in: run)["outcome"] as? String == "deferred")
+    }
+
     @Test func `an inhibition yields to nothing but uninhibit`() throws {
         let yard = try bikes(2)
         #expect(try yard.exec("b1", "read odometer").status == 0)

@@ -82,15 +82,17 @@ package struct FrozenPlan: Sendable, Equatable {
         digest = SHA256.digest(of: form.value.bytes)
     }
 
-    /// The same plan with the secrets where `other` has them: their storage is not part of a plan,
-    /// and its digest leaves it out.
-    package func keeping(secretsOf other: FrozenPlan) -> FrozenPlan {
-        let rows = Dictionary(other.vehicles.map { ($0.id, $0) }) { first, _ in first }
+    /// The same plan beside the files as they are now, `other`: it has the secrets where those
+    /// have them, and says which vehicles have got other devices. Its digest leaves both out.
+    package func beside(_ other: FrozenPlan) -> FrozenPlan {
+        let rows = Dictionary(other.list.map { ($0.id, $0) }) { first, _ in first }
         var plan = self
         plan.holders = other.holders
         plan.vehicles = vehicles.map { vehicle in
-            guard let row = rows[vehicle.id], row.serial == vehicle.serial else { return vehicle }
+            guard let row = rows[vehicle.id] else { return vehicle }
             var vehicle = vehicle
+            vehicle.exchanged = vehicle.exchanged(by: row)
+            guard row.serial == vehicle.serial else { return vehicle }
             vehicle.secret = row.secret
             vehicle.secretPlace = row.secretPlace
             return vehicle

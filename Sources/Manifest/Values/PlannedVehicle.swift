@@ -28,6 +28,9 @@ package struct PlannedVehicle: Sendable, Equatable {
     package internal(set) var secretPlace: Place?
     package internal(set) var tokenPlace: Place?
     package internal(set) var passkeyPlace: Place?
+    /// What its list says now, as a sentence, where that is another device than the one that the
+    /// rollout was begun with; no part of the plan.
+    package internal(set) var exchanged: String?
 
     package init(
         id: VehicleID,
@@ -57,6 +60,20 @@ package struct PlannedVehicle: Sendable, Equatable {
         self.steps = steps
         self.place = place
         self.serialPlace = serialPlace ?? place
+    }
+}
+
+extension PlannedVehicle {
+    /// What a later row of the vehicle says of its devices, as a sentence; nil where it has the
+    /// same ones.
+    func exchanged(by row: PlannedVehicle) -> String? {
+        let (device, now, before): (String, Serial?, Serial?) =
+            serial != row.serial
+            ? ("module", row.serial, serial) : ("GO device", row.goSerial, goSerial)
+        guard now != before else { return nil }
+        return "its \(device) is \(now?.text ?? "none") in the list now, and was "
+            + "\(before?.text ?? "none") when the rollout was begun: nothing is done on it before "
+            + "`run --again`"
     }
 }
 

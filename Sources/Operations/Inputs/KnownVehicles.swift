@@ -55,16 +55,17 @@ package struct KnownVehicles {
         return ground(of: snapshot)
     }
 
-    /// The plan that the rollout began with; nil when it is not stored.
+    /// The plan that the rollout began with, or that of its last run where only parts have run; nil
+    /// when it is not stored.
     package func plan(of snapshot: RolloutSnapshot) -> PlanView? {
-        snapshot.rollout.flatMap { rollout in
-            let archive = PlanArchive(state: state)
-            let plan =
-                if let shelf {
-                    shelf.plan(rollout.plan) { archive.plan(rollout.plan, of: rollout.name) }
-                } else { archive.plan(rollout.plan, of: rollout.name) }
-            return plan.map { PlanView($0.following(snapshot.executions)) }
-        }
+        guard let run = snapshot.run else { return nil }
+        let digest = snapshot.rollout?.plan ?? run.plan
+        let archive = PlanArchive(state: state)
+        let plan =
+            if let shelf {
+                shelf.plan(digest) { archive.plan(digest, of: run.rollout) }
+            } else { archive.plan(digest, of: run.rollout) }
+        return plan.map { PlanView($0.following(snapshot.executions)) }
     }
 
     /// The stored plans of rollouts by their names, with the paths of their manifests.

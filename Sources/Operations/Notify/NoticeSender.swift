@@ -390,16 +390,19 @@ package struct NoticeSender: Sendable {
         let manifest = PlanArchive(state: state).manifest(of: rollout)
         let flags = given.elsewhere(state)
         let steps = snapshot.nextSteps(manifest: manifest, plan, flags: flags)
-        let tasks = steps.filter { $0.step.work < .wait }
-            .sorted { $0.step.work < $1.step.work }
-            .map { record, _, step in
-                NotifyNotice.Task(
-                    vehicle: record.vehicle.text,
-                    work: step.work.rawValue,
-                    sentence: step.sentence,
-                    commands: step.commands.map(\.line)
-                )
-            }
+        // A vehicle that failed is named even where a run will do the rest.
+        let tasks = steps.filter {
+            $0.step.work < .wait || $0.standing.verdict?.outcome.tally == .failed
+        }
+        .sorted { $0.step.work < $1.step.work }
+        .map { record, _, step in
+            NotifyNotice.Task(
+                vehicle: record.vehicle.text,
+                work: step.work.rawValue,
+                sentence: step.sentence,
+                commands: step.commands.map(\.line)
+            )
+        }
         let standings = snapshot.standings(of: snapshot.executions)
         let end = run.end?.time ?? entry.made
         let code = run.end?.exitCode

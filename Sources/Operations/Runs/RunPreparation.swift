@@ -146,8 +146,9 @@ package struct RunPreparation {
             isOrder ? written : try await frozen(written, zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
             try refuseDenied(plan, written)
-            // Keys may have got files of their own since the rollout was begun.
-            plan = plan.keeping(secretsOf: written)
+            // Keys may have got files of their own since the rollout was begun, and vehicles
+            // other devices.
+            plan = plan.beside(written)
             vehicles = try Inputs.selected(plan, options.common, state: options.state)
             try TokenCheck.check(plan, for: vehicles, context)
             try demand(plan, for: vehicles)

@@ -111,6 +111,8 @@ package struct NextStepGuide: Sendable {
         let message = standing.sentence
         switch verdict.outcome.tally {
         case .failed: return failed(vehicle, standing, verdict, message, isQuarantined)
+        case .deferred where verdict.failure == .rejected:
+            return NextStep(.correct, message, [again("with the list as it is now")])
         case .deferred:
             let isLow = Self.isAboutPower(problems.isEmpty ? verdict.problems : problems, message)
             return isLow
@@ -178,13 +180,16 @@ package struct NextStepGuide: Sendable {
 
     private var file: String { manifest.map { NextStep.quoted($0) } ?? "MANIFEST" }
 
-    /// The command that tries a vehicle of an aborted rollout again.
-    private var again: NextStep.Command {
+    /// The command that begins the rollout again.
+    private func again(_ why: String) -> NextStep.Command {
         NextStep.Command(
             runFlags.line("run --again", file),
-            (isShared ? "on a gateway: " : "") + "the rollout is aborted: this begins it again"
+            (isShared ? "on a gateway: " : "") + why
         )
     }
+
+    /// The command that tries a vehicle of an aborted rollout again.
+    private var again: NextStep.Command { again("the rollout is aborted: this begins it again") }
 
     /// The commands that continue the rollout.
     private var run: [NextStep.Command] {
