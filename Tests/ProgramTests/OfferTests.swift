@@ -1,6 +1,7 @@
 import Foundation
 import Operations
 import Testing
+import Wire
 import Workbench
 
 /// Commands that are offered to people: complete as they are printed, in every folder.
@@ -19,9 +20,18 @@ import Workbench
                 + "b1,00f0000000000001,comodule,file:key,,\"[{update: city}]\"\n"
                 + "car,G9-0001,geotab-go,,file:car.token,\n"
         )
-        let run = try yard.program.run(
-            ["run", "yard.yaml", "--simulate", "depot.yaml", "--state", "state", "--quiet"]
+        try FileManager.default.createDirectory(
+            atPath: yard.program.state,
+            withIntermediateDirectories: true
         )
+        try yard.program.write(
+            "state/notify.yaml",
+            "targets: {pager: {program: [/bin/sh, -c, \"cat >> pager\"]}}\n"
+        )
+        let run = try yard.program.run([
+            "run", "yard.yaml", "--simulate", "depot.yaml", "--state", "state", "--quiet",
+            "--notify",
+        ])
         #expect(run.status == 10, "\(run.output)\(run.errors)")
         for line in offers(in: run.output) { #expect(isComplete(line, yard), "\(line)") }
         return yard
@@ -91,6 +101,32 @@ import Workbench
         for match in page.matches(of: /"line": ?"((?:[^"\\]|\\.)*)"/) {
             let line = String(match.output.1).replacing("\\/", with: "/")
             #expect(isComplete(line, yard), "in JSON: \(line)")
+            offered.insert(line)
+        }
+        // A notice names each command by itself, and the next one.
+        let notice = try JSONValue(
+            json: try String(contentsOfFile: program.folder.path + "/pager", encoding: .utf8)
+        )
+        let told =
+            (notice["vehicles"]?.array ?? []).flatMap { $0["commands"]?.array ?? [] }
+            .compactMap(\.string) + [notice["next"]?.string ?? ""]
+        #expect(told.count > 3, "\(notice)")
+        // Pages, as a browser shows them.
+        let serving = try Serving(program)
+        var shown: [String] = []
+        for path in ["/", "/rollouts/yard", "/morning", "/vehicles/b1", "/vehicles/car"] {
+            let page = try serving.get(path)
+            #expect(page.status == 200, "\(path): \(page.status)")
+            shown += String(decoding: page.body, as: UTF8.self).matches(
+                of: /<code>([^<]*yardmaster [^<]*)<\/code>/
+            ).map {
+                String($0.output.1).replacing("&#39;", with: "'").replacing("&quot;", with: "\"")
+                    .replacing("&amp;", with: "&")
+            }
+        }
+        #expect(shown.contains { $0.contains("yardmaster clear") }, "\(shown)")
+        for line in told.flatMap(offers) + shown {
+            #expect(isComplete(line, yard), "told: \(line)")
             offered.insert(line)
         }
         #expect(offered.contains { $0.contains("yardmaster clear") }, "\(offered)")

@@ -139,20 +139,25 @@ import Workbench
         #expect(night.status == 0, "\(night.output)\(night.errors)")
     }
 
-    @Test func `a fleet of ten thousand is rehearsed`() throws {
+    /// A manifest for ten thousand vehicles.
+    private func tenThousand() throws -> String {
         var list = "id,serial,family,secret\n"
         for number in 1...10_000 {
             let serial = String(0x00E0_0000_0000_0000 + number, radix: 16)
             list += "v\(number),00\(serial),comodule,file:keys/v\(number).key\n"
         }
         try program.write("world/fleet.csv", list)
-        try program.write(
+        return try program.write(
             "world/ten.yaml",
             "name: ten\nvehicles: {from: fleet.csv}\nsteps: [{read: state_of_charge}]\n"
         )
+    }
+
+    @Test func `a fleet of ten thousand is rehearsed`() throws {
+        let manifest = try tenThousand()
         let before = try snapshot()
         let night = try program.run(
-            ["rehearse", world + "/ten.yaml", "--quiet", "--json"],
+            ["rehearse", manifest, "--quiet", "--json"],
             environment: environment
         )
         #expect(night.status == 0, "\(night.errors)")
@@ -169,7 +174,8 @@ import Workbench
         process.executableURL = URL(filePath: "/usr/bin/strace")
         process.arguments =
             [
-                "-f", "-qq", "-y", "-s", "300", "-o", trace, "-e", "trace=%network,%file",
+                "-f", "--seccomp-bpf", "-qq", "-y", "-s", "300", "-o", trace, "-e",
+                "trace=%network,%file",
                 Program.path,
             ]
             + arguments
@@ -219,6 +225,11 @@ import Workbench
             )
             #expect(found == [], "\(sample): \(found.prefix(5))")
         }
+        let large = try escapes(
+            ["rehearse", try tenThousand(), "--state", "\(state)-ten", "--quiet"],
+            below: ["\(state)-ten"]
+        )
+        #expect(large == [], "\(large.prefix(5))")
         // The judge sees what leaves it: a report that is asked for.
         let report = try escapes(
             [
