@@ -88,6 +88,11 @@ final class NightSurfaces: Sendable {
                 compare("the firmware of \(vehicle["vehicle"]?.string ?? "-")", last, after)
             }
         }
+        compare(
+            "the seconds of the document",
+            document["seconds"],
+            story.end.map { JSONValue.seconds($0.run.took) }
+        )
         compare("the vehicles of the document", found, outcomes)
         compare("the bytes of the document", bytes, story.bytesSent)
     }
@@ -101,6 +106,18 @@ final class NightSurfaces: Sendable {
         for row in rows.dropFirst() where row.count == 12 {
             found[String(row[0])] = String(row[2])
             bytes += Int(row[8]) ?? 0
+        }
+        var seconds: [String: Double] = [:]
+        for row in rows.dropFirst() where row.count == 12 {
+            seconds[String(row[0])] = Double(row[10])
+        }
+        for vehicle in story.vehicles {
+            let milliseconds = vehicle.verdict.map { $0.took.nanoseconds / 1_000_000 }
+            compare(
+                "the seconds of \(vehicle.id) in the table",
+                seconds[vehicle.id.text],
+                milliseconds.map { Double($0) / 1_000 }
+            )
         }
         compare("the table", found, outcomes)
         compare("the bytes of the table", bytes, story.bytesSent)
@@ -138,6 +155,11 @@ final class NightSurfaces: Sendable {
             "the interruptions of the metrics",
             single["yardmaster_run_interruptions"],
             Double(story.vehicles.reduce(0) { $0 + $1.interruptions.count })
+        )
+        compare(
+            "the seconds of the metrics",
+            single["yardmaster_run_seconds"].map { Int(($0 * 1_000).rounded(.down)) },
+            story.end.map { Int($0.run.took.nanoseconds / 1_000_000) }
         )
         compare(
             "the exit code of the metrics",
@@ -211,10 +233,40 @@ final class NightSurfaces: Sendable {
                 throw JournalError(.internal, "look", words: "there is no run \(run)")
             }
             let row = RunList.Row(record, lastEvent: try view.lastEvent(run: run))
+            let earlier = try view.runs(rollout: end.rollout, limit: 2).first { $0.number < run }
+            var stories: [String: JSONValue] = [:]
+            for vehicle in story.vehicles {
+                let seen = try VehicleView(of: vehicle.id, in: view, holder: nil, at: now)
+                stories[vehicle.id.text] =
+                    VehicleStory(seen, plans: [:], flags: PlaceFlags()).json
+            }
             return (
                 plan: record.plan,
                 status: status,
+                notice: NotifyNotice(
+                    .failed,
+                    of: record,
+                    snapshot,
+                    nil,
+                    zone: .utc,
+                    manifest: nil,
+                    flags: PlaceFlags(),
+                    made: now
+                ),
+                stories: stories,
                 comparison: RunComparison((row, words), (row, words)),
+                change: try earlier.map { earlier throws(JournalError) in
+                    RunComparison(
+                        (
+                            RunList.Row(
+                                earlier,
+                                lastEvent: try view.lastEvent(run: earlier.number)
+                            ),
+                            try view.lastWords(ofRun: earlier.number)
+                        ),
+                        (row, words)
+                    )
+                },
                 history: row.end,
                 morning: MorningMaker(
                     try MorningMaker.Ground(in: view, since: now, holder: nil, at: now),
@@ -231,6 +283,7 @@ final class NightSurfaces: Sendable {
         let alike = found.comparison
         compare("the comparison with itself", alike.same, outcomes.count)
         compare("the changes from itself", alike.changes.count, 0)
+        if let change = found.change { compare(change, with: outcomes) }
         let status = found.status
         var stands: [String: String] = [:]
         var others: Set<String> = []
@@ -239,12 +292,17 @@ final class NightSurfaces: Sendable {
             if record.plan != found.plan { others.insert(record.vehicle.text) }
         }
         // Status has the vehicles that were begun, also those of an earlier plan; a run that begins
-        // nothing reports its own as not begun.
+        // nothing reports its own without verdicts, and those that another rollout left in doubt.
         var begun = outcomes
         for vehicle in story.vehicles {
             let name = vehicle.id.text
             guard stands[name] == nil || others.contains(name) else { continue }
-            if vehicle.verdict == nil, vehicle.standing?.state == .notBegun {
+            let isNotBegun = vehicle.verdict == nil && vehicle.standing?.state == .notBegun
+            let isOfAnother = vehicle.verdict == nil && stands[name] != nil
+            let isHeldInDoubt =
+                [ExitCode.paused, .aborted].contains { $0.rawValue == end.exitCode }
+                && outcomes[name] == Outcome.inDoubt.rawValue && stands[name] == nil
+            if isNotBegun || isOfAnother || isHeldInDoubt {
                 begun[name] = nil
                 stands[name] = nil
             } else if stands[name] == nil {
@@ -253,6 +311,9 @@ final class NightSurfaces: Sendable {
         }
         // A run of a part has only some of the rollout's vehicles.
         compare("status", stands.filter { outcomes[$0.key] != nil }, begun)
+        for (name, outcome) in begun {
+            compareVehicle(name, outcome, of: end.rollout, found.stories[name], found.notice)
+        }
         guard Set(stands.keys) == Set(outcomes.keys) else { return }
         compare("the counts of status", Self.counts(status.counts), counts)
         let document = status.json
@@ -265,8 +326,51 @@ final class NightSurfaces: Sendable {
             tiles[String(parts[0])] = Int(parts[1])
         }
         compare("the page of the rollout", tiles, counts)
+        compare("the counts of a notice", found.notice.counts, end.vehicles.sentence)
         let nights = found.morning.nights.filter { $0.run == run }
         compare("the morning", nights.map { Self.counts($0.counts) }, [counts])
+    }
+
+    /// What `show` says of one vehicle, and whether a notice names it.
+    private func compareVehicle(
+        _ name: String,
+        _ outcome: String,
+        of rollout: String,
+        _ story: JSONValue?,
+        _ notice: NotifyNotice
+    ) {
+        let row = story?["rollouts"]?.array?.first { $0["rollout"]?.string == rollout }
+        let state = row?["state"]?.string
+        compare(
+            "show of \(name)",
+            state.map { Outcome(rawValue: $0) == nil ? Standing.unfinished : $0 },
+            outcome
+        )
+        guard Outcome(rawValue: outcome)?.tally == .failed else { return }
+        let isNamed = notice.more > 0 || notice.tasks.contains { $0.vehicle == name }
+        compare("a notice, naming \(name)", isNamed, true)
+    }
+
+    /// The comparison of this run with the one before: each vehicle once, as this run left it.
+    private func compare(_ change: RunComparison, with outcomes: [String: String]) {
+        let document = change.json
+        let changes = document["changes"]?.array ?? []
+        let alone = document["only-after"]?.array?.count ?? 0
+        compare(
+            "the comparison with the run before",
+            change.same + changes.count + alone,
+            outcomes.count
+        )
+        for row in changes {
+            let name = row["vehicle"]?.string ?? "-"
+            let state = row["after"]?["state"]?.string ?? "-"
+            let told = Outcome(rawValue: state) == nil ? Standing.unfinished : state
+            compare("the change of \(name)", told, outcomes[name])
+        }
+        // The report of the run before is what it was.
+        guard let before = change.before.end else { return }
+        let reported = change.same + changes.count + change.onlyBefore.count
+        compare("the vehicles of the run before", reported, before.vehicles.total)
     }
 
     // MARK: Reading

@@ -386,46 +386,15 @@ package struct NoticeSender: Sendable {
         }
         guard case (let run?, let snapshot)? = found else { return nil }
         let plan = KnownVehicles(state: state).plan(of: snapshot)
-        let zone = ZoneSource.shown(plan, context)
-        let manifest = PlanArchive(state: state).manifest(of: rollout)
-        let flags = given.elsewhere(state)
-        let steps = snapshot.nextSteps(manifest: manifest, plan, flags: flags)
-        // A vehicle that failed is named even where a run will do the rest.
-        let tasks = steps.filter {
-            $0.step.work < .wait || $0.standing.verdict?.outcome.tally == .failed
-        }
-        .sorted { $0.step.work < $1.step.work }
-        .map { record, _, step in
-            NotifyNotice.Task(
-                vehicle: record.vehicle.text,
-                work: step.work.rawValue,
-                sentence: step.sentence,
-                commands: step.commands.map(\.line)
-            )
-        }
-        let standings = snapshot.standings(of: snapshot.executions)
-        let end = run.end?.time ?? entry.made
-        let code = run.end?.exitCode
-        let reason =
-            kind == .silent
-            ? "nothing was heard from it since \(zone.text(end))" : run.end?.reason ?? "cut off"
         return NotifyNotice(
-            kind: kind,
-            host: Self.host,
-            rollout: rollout,
-            run: number,
-            exitCode: code,
-            reason: reason,
-            counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
-            tasks: tasks,
-            next: NotifyNotice.next(
-                kind,
-                exitCode: code,
-                flags.offers(rollout, manifest: manifest)
-            ),
-            time: end,
-            localTime: zone.text(end),
-            isRehearsal: run.seed != nil
+            kind,
+            of: run,
+            snapshot,
+            plan,
+            zone: ZoneSource.shown(plan, context),
+            manifest: PlanArchive(state: state).manifest(of: rollout),
+            flags: given.elsewhere(state),
+            made: entry.made
         )
     }
 

@@ -1,4 +1,5 @@
 package import Domain
+package import Journal
 package import Manifest
 import Reports
 package import Wire
@@ -70,6 +71,50 @@ package struct NotifyNotice: Sendable, Equatable {
         self.next = next
         self.time = time
         self.localTime = localTime
+    }
+
+    /// What there is to say of a run and of its rollout as it stands, in one moment.
+    package init(
+        _ kind: NotifyKind,
+        of run: RunRecord,
+        _ snapshot: RolloutSnapshot,
+        _ plan: PlanView?,
+        zone: Zone,
+        manifest: String?,
+        flags: PlaceFlags,
+        made: WallTime
+    ) {
+        // A vehicle that failed is named even where a run will do the rest.
+        let tasks = snapshot.nextSteps(manifest: manifest, plan, flags: flags)
+            .filter { $0.step.work < .wait || $0.standing.verdict?.outcome.tally == .failed }
+            .sorted { $0.step.work < $1.step.work }
+            .map { record, _, step in
+                Task(
+                    vehicle: record.vehicle.text,
+                    work: step.work.rawValue,
+                    sentence: step.sentence,
+                    commands: step.commands.map(\.line)
+                )
+            }
+        let standings = snapshot.standings(of: snapshot.executions)
+        let end = run.end?.time ?? made
+        let code = run.end?.exitCode
+        self.init(
+            kind: kind,
+            host: NoticeSender.host,
+            rollout: run.rollout,
+            run: run.number,
+            exitCode: code,
+            reason: kind == .silent
+                ? "nothing was heard from it since \(zone.text(end))"
+                : run.end?.reason ?? "cut off",
+            counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
+            tasks: tasks,
+            next: Self.next(kind, exitCode: code, flags.offers(run.rollout, manifest: manifest)),
+            time: end,
+            localTime: zone.text(end),
+            isRehearsal: run.seed != nil
+        )
     }
 
     /// There is no next command after a run that ended well; after a silence there is one, however
