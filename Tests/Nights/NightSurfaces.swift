@@ -158,7 +158,7 @@ final class NightSurfaces: Sendable {
         )
         compare(
             "the seconds of the metrics",
-            single["yardmaster_run_seconds"].map { Int(($0 * 1_000).rounded(.down)) },
+            single["yardmaster_run_seconds"].map { Int(($0 * 1_000).rounded()) },
             story.end.map { Int($0.run.took.nanoseconds / 1_000_000) }
         )
         compare(
