@@ -60,17 +60,17 @@ package struct RolloutSnapshot: Sendable {
             limit: Self.mostSayings
         )
         guard try view.lastRollout()?.number == run.number else { return }
-        // Like the report of the last run, it has what vehicles outside its list owe.
+        // Like the report of the last run, it has what vehicles outside its list owe, also where an
+        // earlier plan has begun them.
         let atWork = holder == nil ? [] : try view.vehiclesAtWork()
+        let told = atWork.union(settled.lazy.filter { $0.end != nil }.map(\.vehicle))
         let left = try view.accountsLeft(by: run.number)
-            .filter { account in
-                !atWork.contains(account.vehicle)
-                    && !executions.contains { $0.vehicle == account.vehicle }
-            }
+            .filter { !told.contains($0.vehicle) }
             .map { $0.record(asking: run.number, at: now) }
-        executions += left
-        settled += left
-        self.left = Set(left.map(\.vehicle))
+        let names = Set(left.map(\.vehicle))
+        executions = executions.filter { !names.contains($0.vehicle) } + left
+        settled = settled.filter { !names.contains($0.vehicle) } + left
+        self.left = names
     }
 
     package static let mostSayings = 20
