@@ -82,8 +82,10 @@ package struct FrozenPlan: Sendable, Equatable {
         digest = SHA256.digest(of: form.value.bytes)
     }
 
-    /// The same plan beside the files as they are now, `other`: it has the secrets where those
-    /// have them, and says which vehicles have got other devices. Its digest leaves both out.
+    /// The same plan beside the files as they are now.
+    ///
+    /// It has the secrets where `other` has them, and says which vehicles have got other devices.
+    /// Its digest leaves both out.
     package func beside(_ other: FrozenPlan) -> FrozenPlan {
         let rows = Dictionary(other.list.map { ($0.id, $0) }) { first, _ in first }
         var plan = self
