@@ -445,13 +445,27 @@ extension Command {
         description: [
             "Checks the bus, the Bluetooth service and its version, the adapters and "
                 + "other programs that use them, and the service's settings, and reports a "
-                + "remedy for each fault. Nothing is changed and no vehicle is touched."
+                + "remedy for each fault. Nothing is changed and no vehicle is touched.",
+            "With a manifest it also reports what `validate` warns about in it, such as vehicles "
+                + "that are opened over a link without a bond.",
         ],
-        flags: [.bus, .json, .quiet, .noColor],
+        arguments: [
+            Argument(
+                "MANIFEST",
+                .file,
+                .atMostOne,
+                help: "A fleet manifest that is meant for this host."
+            )
+        ],
+        flags: [.bus, .profiles, .json, .quiet, .noColor],
         examples: [
-            Example("yardmaster doctor", "Reports whether this host can work on vehicles.")
+            Example("yardmaster doctor", "Reports whether this host can work on vehicles."),
+            Example(
+                "yardmaster doctor tallinn.yaml",
+                "Also warns about vehicles that anybody nearby could stand in for."
+            ),
         ],
-        exitCodes: [.unavailable, .configuration]
+        exitCodes: [.invalidManifest, .inputMissing, .unavailable, .configuration]
     )
 
     static let schema = Command(

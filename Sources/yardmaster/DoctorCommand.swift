@@ -1,19 +1,24 @@
 import BlueZ
 import Commands
+import Manifest
 import Operations
 import Radio
 
-/// `doctor`: the faults of this host's Bluetooth, and how to fix them.
+/// `doctor`: the faults of this host's Bluetooth, and how to fix them; and doubts about a manifest.
 struct DoctorCommand {
+    private let manifest: String?
     private let bus: String?
     private let common: CommonOptions
 
-    init(_ invocation: Invocation) {
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+        manifest = invocation.arguments.first
         bus = invocation.value("bus")
-        common = CommonOptions(invocation)
+        common = try CommonOptions(invocation, context)
     }
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
+        // Read first, so that a manifest with errors ends the command at once.
+        let doubts = try self.doubts(context)
         var findings: [Finding] = []
         let settings = BlueZConfiguration.read("/etc/bluetooth/main.conf")
         let site = try HostBluetooth.open(bus: bus, state: nil, context)
@@ -37,9 +42,21 @@ struct DoctorCommand {
         )
         findings += tool.findings
         findings += settings.findings(of: tool.version)
+        findings += doubts
         let code = BluetoothHealth.exitCode(findings)
         let text = Finding.text(findings, quietly: common.isQuiet)
         context.console.result(common.wantsJSON ? Finding.document(findings, code) : text)
         return code
+    }
+
+    /// The warnings of `validate` about a manifest itself.
+    private func doubts(_ context: Context) throws(CommandError) -> [Finding] {
+        guard let path = manifest else { return [] }
+        let read = try Inputs.read(path, common)
+        guard let plan = read.plan else {
+            Inputs.tell(read.diagnostics, context)
+            throw Inputs.invalid(path, read.diagnostics)
+        }
+        return Finding.warnings(read.diagnostics + plan.remarks)
     }
 }

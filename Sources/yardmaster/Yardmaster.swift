@@ -132,7 +132,7 @@ enum Yardmaster {
             ).rotateSecrets(splitting: invocation.has("split"))
         case .serve: try await ServeCommand(invocation, context).run()
         case .simulate: try await SimulateCommand(invocation, context).run()
-        case .doctor: try await DoctorCommand(invocation).run(context)
+        case .doctor: try await DoctorCommand(invocation, context).run(context)
         case .schema: SchemaCommand(invocation).run(context)
         case .validate: try ValidateCommand(invocation, context).run(context)
         case .imageInspect: try ImageInspectCommand(invocation, context).run(context)

@@ -1,4 +1,5 @@
 package import Commands
+package import SourceTree
 import Wire
 
 /// One finding of a check.
@@ -43,6 +44,11 @@ package struct Finding: Equatable, Sendable {
                 }
             ),
         ]).text + "\n"
+    }
+
+    /// A finding for each place that a manifest's reader warns about.
+    package static func warnings(_ diagnostics: [Diagnostic]) -> [Finding] {
+        diagnostics.map { Finding(.warning, "\($0.place)", $0.message, $0.hint) }
     }
 
     package let grade: Grade

@@ -632,9 +632,11 @@ _yardmaster() {
         esac
         ;;
     'doctor')
-        flags='--bus --json --quiet --no-color --help'
+        flags='--bus --profiles --json --quiet --no-color --help'
+        kind=files
         case $prev in
         --bus) flags= kind=none ;;
+        --profiles) flags= kind=directories ;;
         esac
         ;;
     'schema')

@@ -586,10 +586,12 @@ complete -c yardmaster -n '__fish_seen_subcommand_from simulate' -l no-color -d 
 complete -c yardmaster -n '__fish_seen_subcommand_from simulate' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from simulate' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -l bus -x -d 'Find BlueZ on the D-Bus bus at this address.'
+complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -l profiles -x -a '(__fish_complete_directories)' -d 'Folder of profiles to use in addition to the built-in ones.'
 complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -l json -d 'Write the result as one JSON document on standard output.'
 complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -s q -l quiet -d 'Print nothing when all is well, and otherwise only the problems.'
 complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -l no-color -d 'Use no colour. A NO_COLOR variable that is not empty does the same.'
 complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -s h -l help -d 'Show this help.'
+complete -c yardmaster -n '__fish_seen_subcommand_from doctor' -F
 complete -c yardmaster -n '__fish_seen_subcommand_from schema' -l api -d 'Print the description of the interface for programs (OpenAPI 3.1).'
 complete -c yardmaster -n '__fish_seen_subcommand_from schema' -s h -l help -d 'Show this help.'
 complete -c yardmaster -n '__fish_seen_subcommand_from completion' -s h -l help -d 'Show this help.'

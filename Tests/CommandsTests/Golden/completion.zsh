@@ -867,10 +867,12 @@ _yardmaster() {
     'doctor')
         _arguments -S \
             '--bus=''[Find BlueZ on the D-Bus bus at this address.]'':ADDRESS: ' \
+            '--profiles=''[Folder of profiles to use in addition to the built-in ones.]'':DIR:_files -/' \
             '--json''[Write the result as one JSON document on standard output.]' \
             '(-q --quiet)'{-q,--quiet}'[Print nothing when all is well, and otherwise only the problems.]' \
             '--no-color''[Use no colour. A NO_COLOR variable that is not empty does the same.]' \
-            '(-h --help)'{-h,--help}'[Show this help.]'
+            '(-h --help)'{-h,--help}'[Show this help.]' \
+            '1:MANIFEST:_files'
         ;;
     'schema')
         _arguments -S \
