@@ -100,7 +100,7 @@ package struct JobBuilder: Sendable {
             guard let access = access[vehicle.id],
                 let profile = try? steps.profile(of: vehicle)
             else { return nil }
-            var job = VehicleJob(
+            var made = VehicleJob(
                 vehicle: vehicle.id,
                 serial: vehicle.serial,
                 driver: access.module.driver(profile),
@@ -109,11 +109,11 @@ package struct JobBuilder: Sendable {
                 challenge: vehicle.secret == nil ? nil : ModuleChallenge(profile),
                 bond: Self.bond(of: vehicle, profile, access.passkey),
                 times: times(of: profile),
-                steps: vehicle.steps.compactMap { self.job($0, vehicle, images) },
-                always: plan.always.compactMap { self.job($0, vehicle, images) }
+                steps: vehicle.steps.compactMap { job($0, vehicle, images) },
+                always: plan.always.compactMap { job($0, vehicle, images) }
             )
-            job.exchanged = vehicle.exchanged.map { Closing(.deferred, .rejected, $0) }
-            return job
+            made.exchanged = vehicle.exchanged.map { Closing(.deferred, .rejected, $0) }
+            return made
         }
     }
 

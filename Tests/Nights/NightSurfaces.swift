@@ -103,12 +103,10 @@ final class NightSurfaces: Sendable {
         }
         var found: [String: String] = [:]
         var bytes = 0
+        var seconds: [String: Double] = [:]
         for row in rows.dropFirst() where row.count == 12 {
             found[String(row[0])] = String(row[2])
             bytes += Int(row[8]) ?? 0
-        }
-        var seconds: [String: Double] = [:]
-        for row in rows.dropFirst() where row.count == 12 {
             seconds[String(row[0])] = Double(row[10])
         }
         for vehicle in story.vehicles {
@@ -297,12 +295,13 @@ final class NightSurfaces: Sendable {
         for vehicle in story.vehicles {
             let name = vehicle.id.text
             guard stands[name] == nil || others.contains(name) else { continue }
-            let isNotBegun = vehicle.verdict == nil && vehicle.standing?.state == .notBegun
-            let isOfAnother = vehicle.verdict == nil && stands[name] != nil
+            let isOpen =
+                vehicle.verdict == nil
+                && (stands[name] != nil || vehicle.standing?.state == .notBegun)
             let isHeldInDoubt =
                 [ExitCode.paused, .aborted].contains { $0.rawValue == end.exitCode }
                 && outcomes[name] == Outcome.inDoubt.rawValue && stands[name] == nil
-            if isNotBegun || isOfAnother || isHeldInDoubt {
+            if isOpen || isHeldInDoubt {
                 begun[name] = nil
                 stands[name] = nil
             } else if stands[name] == nil {

@@ -303,17 +303,7 @@ extension BlueZ {
     /// Ends a link and waits until BlueZ confirms it.
     func disconnect(_ body: LinkBody) async {
         guard links[body.ticket] === body else { return }
-        for path in body.signalled.sorted() {
-            startCall(
-                MethodCall(
-                    "StopNotify",
-                    of: BlueZName.characteristic,
-                    at: path,
-                    on: BlueZName.service
-                )
-            )
-        }
-        body.signalled = []
+        for path in body.signalled.sorted() { stopNotify(path, body) }
         let end = Once<Void>()
         body.enders.append(end)
         body.face?.markLost()

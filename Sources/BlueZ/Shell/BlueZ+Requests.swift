@@ -384,7 +384,7 @@ extension BlueZ {
         _ = try await request(.startNotify, "StartNotify", [], record, body, before: deadline)
     }
 
-    private func stopNotify(_ path: ObjectPath, _ body: LinkBody) {
+    func stopNotify(_ path: ObjectPath, _ body: LinkBody) {
         body.signalled.remove(path)
         startCall(
             MethodCall(
