@@ -41,6 +41,15 @@ extension NightDepot {
         }
     }
 
+    /// Does what the reports ask for: a device that is in the middle of a recalled image cannot be told
+    /// to drop it.
+    func switchOffAndOn(_ vehicles: [Int], _ air: Air) async {
+        let labels = Set(vehicles.map { serial($0) })
+        await air.arrange { world in
+            for device in world.espModules where labels.contains(device.label) { device.restart() }
+        }
+    }
+
     /// Waits until vehicles may be begun, so that the following night can do its work.
     func waitForWindow(_ clock: NightClock, _ time: VirtualTime) async {
         guard let window = story.policy.window else { return }

@@ -703,6 +703,14 @@ struct NightJudge {
 
     // MARK: The end of a life
 
+    /// Vehicles that have to be switched off and on, as the last run says.
+    var toBeSwitched: [Int] {
+        guard let last else { return [] }
+        return last.vehicles.filter {
+            last.sentence(NightDepot.name($0)).contains("has to be switched off and on")
+        }
+    }
+
     /// The nights after a life: without faults, and with all holds and inhibitions lifted.
     ///
     /// A vehicle that is still not well after them never will be.

@@ -107,7 +107,10 @@ private struct NightLife: Sendable {
             var account = NightAccount(index + 1, night)
             await simulation.time.sleep(for: .seconds(night.pause), "the next night")
             clock.set(by: night.clock)
-            if isCure { await depot.waitForWindow(clock, simulation.time) }
+            if isCure {
+                await depot.waitForWindow(clock, simulation.time)
+                await depot.switchOffAndOn(judge.toBeSwitched, simulation.air)
+            }
             for edit in night.edits {
                 try await enrol(edit, wish, seed: story.seed ^ UInt64(index))
                 try rehearse(edit, wish, &account, seed: story.seed ^ UInt64(index) << 8)

@@ -290,7 +290,7 @@ final class NightSurfaces: Sendable {
             if record.plan != found.plan { others.insert(record.vehicle.text) }
         }
         // Status has the vehicles that were begun, also those of an earlier plan; a run that begins
-        // nothing reports its own without verdicts, and those that another rollout left in doubt.
+        // nothing reports its own without verdicts, and those that another rollout left in doubt or owes.
         var begun = outcomes
         for vehicle in story.vehicles {
             let name = vehicle.id.text
@@ -298,10 +298,11 @@ final class NightSurfaces: Sendable {
             let isOpen =
                 vehicle.verdict == nil
                 && (stands[name] != nil || vehicle.standing?.state == .notBegun)
-            let isHeldInDoubt =
+            let isHeld =
                 [ExitCode.paused, .aborted].contains { $0.rawValue == end.exitCode }
-                && outcomes[name] == Outcome.inDoubt.rawValue && stands[name] == nil
-            if isOpen || isHeldInDoubt {
+                && (vehicle.verdict == nil || outcomes[name] == Outcome.inDoubt.rawValue)
+                && stands[name] == nil
+            if isOpen || isHeld {
                 begun[name] = nil
                 stands[name] = nil
             } else if stands[name] == nil {

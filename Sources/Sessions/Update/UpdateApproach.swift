@@ -245,7 +245,10 @@ package struct UpdateApproach: Equatable, Sendable {
     /// From here on the module is changed.
     private mutating func prepare(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn {
         course.act()
-        course.memory.stage = .preparing
+        // An application shows only later what it has, and then it matters whether it is ours.
+        if course.goal.usesBootloader || course.memory.stage != .transferring {
+            course.memory.stage = .preparing
+        }
         course.memory.inBootloader = course.goal.usesBootloader
         state = .preparing(until: course.exchange(at: now))
         return .act(.prepare)
@@ -253,9 +256,9 @@ package struct UpdateApproach: Equatable, Sendable {
 
     package mutating func prepared(_ course: inout UpdateCourse) -> UpdateTurn? {
         guard case .preparing = state else { return nil }
+        guard course.goal.usesBootloader else { return .probe(.toSend) }
         course.memory.stage = .transferring
-        return course.goal.usesBootloader
-            ? .leave(for: .receive, pause: .zero) : .probe(.toSend)
+        return .leave(for: .receive, pause: .zero)
     }
 
     package mutating func disconnected(_ course: UpdateCourse, at now: Moment) -> UpdateTurn? {

@@ -20,6 +20,14 @@ package struct UpdateMemory: Equatable, Sendable {
         case confirming
         /// The module is asked to return to the old image.
         case rollingBack = "rolling-back"
+
+        /// Whether the module may have bytes of the image.
+        var hasSent: Bool {
+            switch self {
+            case .none, .preparing: false
+            case .transferring, .activating, .settling, .checking, .confirming, .rollingBack: true
+            }
+        }
     }
 
     package var stage = Stage.none

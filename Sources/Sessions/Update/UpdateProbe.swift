@@ -48,6 +48,9 @@ package struct UpdateProbe: Equatable, Sendable {
         case none
         /// This many bytes from the start, and they are those of our image.
         case some(Int)
+        /// This many bytes from the start of an image that the module cannot name: they are ours when
+        /// our transfer had begun before.
+        case unnamed(Int)
         /// The whole part: nothing is left to send.
         case whole
         /// The whole part, and the next restart runs it.
@@ -75,10 +78,15 @@ package struct UpdateProbe: Equatable, Sendable {
     package var firstMissing: Int? {
         holdings.firstIndex { holding in
             switch holding {
-            case .none, .some: true
+            case .none, .some, .unnamed: true
             case .whole, .pending, .running: false
             }
         }
+    }
+
+    /// Whether the module has a part of an image that may be another one.
+    var hasUnnamed: Bool {
+        holdings.contains { if case .unnamed = $0 { true } else { false } }
     }
 
     /// Whether the module has anything of our image.

@@ -81,6 +81,13 @@ package struct UpdateTransfer: Equatable, Sendable {
             )
             return .leave(for: .inspect, pause: course.limits.bootloaderPatience)
         }
+        if probe.hasUnnamed, !course.memory.stage.hasSent {
+            return .fail(
+                .device,
+                "has begun with another image, and cannot be told to drop it; it has to be switched "
+                    + "off and on"
+            )
+        }
         course.act()
         course.memory.inBootloader = course.goal.usesBootloader
         guard let missing = probe.firstMissing else {
@@ -94,7 +101,10 @@ package struct UpdateTransfer: Equatable, Sendable {
         // The bootloader no longer reports a part that it has installed.
         let part = probe.isOurs ? missing : max(missing, min(course.memory.part, sizes.count - 1))
         var there = course.goal.size(before: part)
-        if case .some(let count) = probe.holdings[part] { there += count }
+        switch probe.holdings[part] {
+        case .some(let count), .unnamed(let count): there += count
+        case .none, .whole, .pending, .running: break
+        }
         course.memory.acknowledged = there
         return send(part, &course, at: now)
     }

@@ -105,6 +105,25 @@ import Testing
         #expect(course.memory.stage == .transferring)
     }
 
+    @Test func `a part of an image without a name is ours when our transfer had begun`() throws {
+        let part = UpdateProbe(holdings: [.unnamed(4_096)])
+        // What is there may be the beginning of an image that was recalled meanwhile.
+        var course = try SampleCourse.course(bootloader: false) { $0.stage = .preparing }
+        var machine = transfer(course)
+        let before = course.memory
+        guard case .end(.failed(let fault)) = machine.probed(part, &course, at: at(1)) else {
+            Issue.record("it goes on with another image")
+            return
+        }
+        #expect(fault.failure == .device && fault.description.contains("switched off and on"))
+        #expect(course.memory == before)
+        // A run that was killed before it kept any progress.
+        course = try SampleCourse.course(bootloader: false) { $0.stage = .transferring }
+        machine = transfer(course)
+        #expect(machine.probed(part, &course, at: at(1)) == .act(.transfer(part: 0, pace: 0)))
+        #expect(course.memory.acknowledged == 4_096)
+    }
+
     @Test func `progress moves the timer, and a stall makes the next try slower`() throws {
         var course = try SampleCourse.course()
         var machine = transfer(course)

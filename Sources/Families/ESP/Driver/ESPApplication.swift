@@ -87,7 +87,7 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
             return .nothing(parts: 1)
         }
         let there = wanted * ESPNumbers.sectorLength
-        return UpdateProbe(holdings: [there < part.size ? .some(there) : .none])
+        return UpdateProbe(holdings: [.unnamed(min(there, part.size))])
     }
 
     func transfer(
@@ -100,7 +100,7 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
     ) async throws(ModuleError) -> TransferEnd {
         try await device.transfer(
             order.parts[part].firmware,
-            isKnown: start == .begun,
+            anew: start == .again,
             unless: isStopped,
             progress: progress
         )

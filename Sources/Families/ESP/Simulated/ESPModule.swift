@@ -177,7 +177,8 @@ package final class ESPModule: AirDevice {
 
     // MARK: Restarts and faults
 
-    private func restart() {
+    /// It loses what it has of an image, and its links.
+    package func restart() {
         facts.wakes = world.now.advanced(by: plan.restartTime)
         target.restarted()
         save()

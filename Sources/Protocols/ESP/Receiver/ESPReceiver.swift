@@ -86,14 +86,13 @@ package final class ESPReceiver {
 
     package func transfer(
         _ firmware: [UInt8],
-        isKnown: Bool,
+        anew: Bool,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {
-        // The acknowledgement of our first sector may have been lost. A higher sector belongs to
-        // another client's image.
-        if let wanted, wanted > 1, !isKnown { throw Self.fault(.foreign(wanted: wanted)) }
-        var machine = ESPUpload(total: firmware.count, wanted: wanted, times: times)
+        // A device that waits for its first sector is stopped and begins again.
+        let first = anew ? wanted.map { _ in 0 } : wanted
+        var machine = ESPUpload(total: firmware.count, wanted: first, times: times)
         var known = -1
         var action = machine.begin(at: time.now)
         while true {
