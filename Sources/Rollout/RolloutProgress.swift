@@ -267,19 +267,18 @@ final class RolloutProgress: Sendable {
             return
         }
         let isFinished = state.withLock { !$0.outcomes.contains(nil) }
-        guard ending == .complete, isFinished, try await !hasAnsweredDoubt() else { return }
+        guard ending == .complete, isFinished, try await answeredDoubts().isEmpty else { return }
         state.withLock { $0.rollout?.state = .finished }
         try await save()
     }
 
-    /// Whether a person has answered a doubt since it was reported: the next run goes on from there.
-    private func hasAnsweredDoubt() async throws(JournalError) -> Bool {
-        let inDoubt = state.withLock { state in
-            zip(executions, state.outcomes).filter { $0.1 == .inDoubt }.map { $0.0.vehicle }
-        }
-        guard !inDoubt.isEmpty else { return false }
+    /// Vehicles whose doubt a person has answered since it was reported: the verdict is taken away.
+    func answeredDoubts() async throws(JournalError) -> Set<Int> {
+        let outcomes = state.withLock { $0.outcomes }
+        let inDoubt = executions.indices.filter { outcomes[$0] == .inDoubt }
+        guard !inDoubt.isEmpty else { return [] }
         let open = Set(try await depot.journal.doubts(of: nil).map(\.intent.vehicle))
-        return !open.isSuperset(of: inDoubt)
+        return Set(inDoubt.filter { !open.contains(executions[$0].vehicle) })
     }
 
     /// The rollout is paused or aborted.

@@ -510,10 +510,12 @@ struct RunSession {
         }
     }
 
+    /// Ends the vehicles that have no verdict, or only that of a doubt that a person has answered.
     private func abortRest(_ why: String) async throws(JournalError) {
+        let answered = try await progress.answeredDoubts()
         var aborted: [VehicleID] = []
-        for index in run.jobs.indices
-        where progress.outcome(of: index) == nil && progress.executions[index].number > 0 {
+        for index in run.jobs.indices where progress.executions[index].number > 0 {
+            guard progress.outcome(of: index) == nil || answered.contains(index) else { continue }
             _ = try await conclude(index, .aborted, nil, why)
             aborted.append(run.jobs[index].vehicle)
         }

@@ -219,6 +219,44 @@ struct ActTests {
         }
     }
 
+    @Test func `a vehicle whose doubt was answered is aborted with its rollout`() async throws {
+        try await Members.with(["north"], plan: .sample()) { them in
+            let north = them[0]
+            let lease = try await hold(north)
+            let (_, id) = try await begin(north)
+            try await settle(north, id, IntentRecord.doubtful)
+            try await north.rights.release(lease, with: nil)
+            try them.ground.ask(
+                """
+                UPDATE yardmaster.execution SET state = 'ended', outcome = 'in-doubt'
+                WHERE vehicle = 'bus'
+                """
+            )
+            #expect(try await north.fleet.hold("city", .aborted, reason: "", by: "mia") == .done)
+            func aborted() async throws -> String? {
+                try await north.fleet.abort(
+                    [try vehicle()],
+                    of: "city",
+                    beginning: 1,
+                    because: "recall"
+                )
+                return try them.ground.server?.query(
+                    them.ground.database,
+                    "SELECT outcome FROM yardmaster.execution WHERE vehicle = 'bus'"
+                )
+            }
+            #expect(try await aborted() == "in-doubt\n", "nobody has answered")
+            _ = try await north.fleet.answer(
+                [try vehicle()],
+                named: [try vehicle()],
+                as: IntentRecord.done,
+                verb: "clear",
+                by: "mia"
+            )
+            #expect(try await aborted() == "aborted\n")
+        }
+    }
+
     @Test(arguments: [IntentRecord.failed, IntentRecord.done])
     func `what a person has answered is not overwritten by a late report`(answer: String)
         async throws

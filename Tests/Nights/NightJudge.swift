@@ -341,6 +341,18 @@ struct NightJudge {
                 outcomes.append(told[name])
             }
         }
+        // S6: a run of an aborted rollout leaves no vehicle that was begun without a verdict.
+        if case .aborted? = account.ending {
+            for number in account.vehicles {
+                let name = NightDepot.name(number)
+                let outcome = standings[name].map { $0.verdict?.outcome } ?? told[name]
+                let record = account.after.record(account.rollout, name, by: account.carriedOut)
+                guard outcome == nil, record != nil, record?.plan == account.carriedOut,
+                    !account.said.contains(where: { $0.word == .clear(number) })
+                else { continue }
+                no("S6", "\(account.rollout) is aborted, and \(name) has no verdict")
+            }
+        }
         if VehicleCounts(outcomes) != counts {
             no("R1", "\(counts.sentence) is not \(VehicleCounts(outcomes).sentence)")
         }

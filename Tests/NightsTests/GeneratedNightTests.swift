@@ -23,7 +23,7 @@ import Testing
 
     @Test func `generated nights break no promise`() throws {
         let environment = ProcessInfo.processInfo.environment
-        let count = environment["YARDMASTER_NIGHTS"].flatMap { UInt64($0) } ?? 40
+        let count = environment["YARDMASTER_NIGHTS"].flatMap { UInt64($0) } ?? 60
         let first = environment["YARDMASTER_NIGHTS_SEED"].flatMap { UInt64($0) } ?? 1
         for seed in first..<(first + count) {
             let story = NightStory(seed: seed)

@@ -117,6 +117,24 @@ import Testing
         #expect(try yard.run("yard", "--again").status == 12)
     }
 
+    @Test func `a vehicle whose doubt is answered after an abort ends as aborted`() throws {
+        let yard = try PromiseYard()
+        try yard.manifest(steps: "[{command: unlock-all}, {command: locate}]")
+        try yard.cut(at: "\"state\":\"acting\"", pace: 1)
+        #expect(try yard.say("abort").status == 0)
+        let doubtful = try yard.run("yard", "--json")
+        #expect(doubtful.status == 13)
+        #expect(try yard.vehicle("car", in: doubtful)["outcome"] as? String == "in-doubt")
+        #expect(try yard.say("clear", "car").status == 0)
+        let next = try yard.run("yard", "--json")
+        #expect(next.status == 13)
+        #expect(try yard.vehicle("car", in: next)["outcome"] as? String == "aborted")
+        let status = try yard.say("status", "--json")
+        #expect(try yard.vehicle("car", in: status)["outcome"] as? String == "aborted")
+        #expect(!status.output.contains("the next run goes on"), "\(status.output)")
+        #expect(yard.deeds.isEmpty, "nothing more is done on it")
+    }
+
     @Test func `whether a rollout begins again is said`() throws {
         let yard = try PromiseYard()
         try yard.manifest(steps: "[{command: unlock-all}]")

@@ -227,7 +227,9 @@ extension FleetDatabase {
                 UPDATE yardmaster.execution e SET state = 'ended', outcome = 'aborted', failure = NULL,
                   sentence = $4, version = NULL, gateway = '', changed = r.changes
                 FROM r WHERE e.rollout = $1 AND e.beginning = $2::bigint
-                  AND e.vehicle = ANY ($3::text[]) AND e.state <> 'ended'
+                  AND e.vehicle = ANY ($3::text[])
+                  AND (e.state <> 'ended'
+                    OR e.outcome = 'in-doubt' AND NOT yardmaster.is_doubtful(e.vehicle))
                   AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.serial = e.serial
                     AND m.holder IS NOT NULL AND m.expires > yardmaster.clock())
                 """,

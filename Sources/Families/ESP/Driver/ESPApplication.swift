@@ -100,7 +100,7 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
     ) async throws(ModuleError) -> TransferEnd {
         try await device.transfer(
             order.parts[part].firmware,
-            anew: start == .again,
+            isNew: start == .again,
             unless: isStopped,
             progress: progress
         )
