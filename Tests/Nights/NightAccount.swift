@@ -36,6 +36,8 @@ struct NightAccount: Sendable {
     var ending: RunEnding?
     /// Whether the clock was the reason that there was no run.
     var isRefusedByClock = false
+    /// Whether there was no run because the journal is an earlier copy.
+    var isRefusedByRestore = false
     var events: [Event.Body] = []
     var contacts: [WallTime] = []
     var before = NightScene()

@@ -106,6 +106,24 @@ package struct NightCoverage: Sendable, Equatable {
 }
 
 extension NightStory.Night {
+    /// Whether vehicles get other ids before the night.
+    var changesIDs: Bool {
+        edits.contains { edit in
+            switch edit {
+            case .called, .exchanged: true
+            default: false
+            }
+        }
+    }
+
+    /// Whether a journal is put back before the night.
+    var putsBack: Bool {
+        edits.contains { edit in
+            if case .restore = edit { return true }
+            return false
+        }
+    }
+
     /// The disturbances before the night, each as one title.
     var disturbances: [String] {
         var list = words.map(\.title)
@@ -123,6 +141,8 @@ extension NightStory.Night {
             case .exchanged: list.append("ids exchanged")
             case .rehearse: list.append("rehearsal of a key")
             case .paste: list.append("rehearsal, and its command")
+            case .restore: list.append("journal put back")
+            case .accept: list.append("accept-restore")
             }
         }
         if clock < 0 { list.append("clock back") }

@@ -26,7 +26,7 @@ extension NightDepot {
         case .called(let vehicle, _): wish.ids.call(vehicle)
         case .exchanged(let one, let other): wish.ids.exchange(one, other)
         // What it takes, a life has.
-        case .enrol, .rehearse, .paste: break
+        case .enrol, .rehearse, .paste, .restore, .accept: break
         }
     }
 

@@ -52,6 +52,16 @@ struct NightJudge {
     private var broken: [BrokenPromise] = []
     private var night = 0
     private var last: NightAccount?
+    /// How many runs there were, and how many of them the journal knows; `surely` counts only
+    /// those that have certainly begun.
+    private var runs = (ever: 0, known: 0)
+    private var surely = (ever: 0, known: 0)
+    /// What each vehicle had done after the last night, and the debts then.
+    private var deeds: [[String]] = []
+    private var debts: Set<String> = []
+    /// What vehicles may have done that a journal which was put back does not know, until a person
+    /// has answered.
+    private var lost: [String: Set<String>] = [:]
     /// The plan with which the run's rollout was begun before this night.
     private var planBefore: SHA256Digest?
     /// The plan of the last run of each rollout, even when the run was cut before it had begun.
@@ -65,19 +75,18 @@ struct NightJudge {
 
     mutating func verdicts(on account: NightAccount, isCure: Bool) -> [BrokenPromise] {
         (broken, night) = ([], account.number)
+        defer { (deeds, debts) = (account.after.vehicles.map(\.deeds), account.after.debts) }
         cleared.formUnion(account.cleared)
-        for vehicle in account.sentAgain {
-            let name = NightDepot.name(vehicle)
-            doubtful.remove(name)
-        }
-        for vehicle in account.seenTo {
+        for vehicle in account.sentAgain + account.seenTo {
             doubtful.remove(NightDepot.name(vehicle))
-            seenTo.insert(NightDepot.name(vehicle))
+            lost[NightDepot.name(vehicle)] = nil
         }
+        for vehicle in account.seenTo { seenTo.insert(NightDepot.name(vehicle)) }
         judgeTime(account)
         judgeKeys(account)
         judgePeople(account)
-        if account.isRefusedByClock || account.start == .none {
+        judgeRestore(account)
+        if account.isRefusedByClock || account.isRefusedByRestore || account.start == .none {
             allowAgain(account)
             judgeStillness(account)
             last = account
@@ -115,6 +124,56 @@ struct NightJudge {
         }
         last = account
         return broken
+    }
+
+    // MARK: W5: a journal that was put back
+
+    /// A person has put back the journal of an earlier night: what was said and reported since then
+    /// is not known any more.
+    mutating func goBack(to earlier: NightJudge) {
+        let now = self
+        self = earlier
+        // What was done on vehicles stays done.
+        (allowed, ordered, deeds) = (now.allowed, now.ordered, now.deeds)
+        cleared.formUnion(now.cleared)
+        (runs.ever, surely.ever) = (now.runs.ever, now.surely.ever)
+        // An update that was begun since then is not known: its module may wait in a bootloader that
+        // has an address of its own.
+        let unknown = now.debts.subtracting(earlier.debts)
+        cleared.formUnion(story.vehicles.indices.filter { unknown.contains(NightDepot.name($0)) })
+        for (number, deeds) in now.deeds.enumerated() {
+            let before = earlier.deeds.isEmpty ? [] : earlier.deeds[number]
+            let more = Set(deeds).filter { deed in
+                Self.isOnce(deed) && deeds.count { $0 == deed } > before.count { $0 == deed }
+            }
+            if !more.isEmpty { lost[NightDepot.name(number), default: []].formUnion(more) }
+        }
+    }
+
+    /// A person has said `accept-restore`: what may have been done since is in doubt.
+    mutating func accept() {
+        (runs.known, surely.known) = (runs.ever, surely.ever)
+        doubtful.formUnion(lost.keys)
+    }
+
+    private mutating func judgeRestore(_ account: NightAccount) {
+        if account.isRefusedByRestore {
+            if runs.known == runs.ever { no("W5", "a run was refused, and no journal put back") }
+            return
+        }
+        guard account.start != .none, !account.isRefusedByClock else { return }
+        if surely.known < surely.ever { no("W5", "a run began on a journal that was put back") }
+        runs.ever += 1
+        if account.isWhole { surely.ever += 1 }
+        (runs.known, surely.known) = (runs.ever, surely.ever)
+        for (name, deeds) in lost.sorted(by: { $0.key < $1.key }) {
+            guard let number = story.vehicles.indices.first(where: { NightDepot.name($0) == name })
+            else { continue }
+            let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+            for deed in deeds.sorted() where now.count(of: deed) > then.count(of: deed) {
+                no("W5", "\(name) did \(deed) again, and no person has answered")
+            }
+        }
     }
 
     // MARK: C7: keys
@@ -728,6 +787,7 @@ struct NightJudge {
     /// A vehicle that is still not well after them never will be.
     static func cure(_ story: NightStory) -> [NightStory.Night] {
         var first = NightStory.Night()
+        first.edits = [.accept]
         first.words = [.uninhibitDepot, .resume]
         for number in story.vehicles.indices {
             first.words += [.uninhibit(number)]

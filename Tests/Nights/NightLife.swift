@@ -92,10 +92,14 @@ private struct NightLife: Sendable {
             night.incidents.contains { $0.what == .power }
         }
         if hasPowerCuts { try await journal.keepDisk() }
+        let hasRestores = story.nights.contains(where: \.putsBack)
+        if hasRestores { try await journal.keepWitness() }
         var wish = NightWish(story)
         // The plans by digest, as the program keeps them.
         var archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)] = [:]
         var judge = NightJudge(story)
+        // The journal before each night, and what the judge knew of it.
+        var copies: [(journal: JournalBackup, judge: NightJudge)] = []
         var result = NightResult()
         var names: Set<String> = [wish.name]
         var rivalsEver: [Int] = []
@@ -107,11 +111,27 @@ private struct NightLife: Sendable {
             var account = NightAccount(index + 1, night)
             await simulation.time.sleep(for: .seconds(night.pause), "the next night")
             clock.set(by: night.clock)
+            if hasRestores { copies.append((try await journal.backup(), judge)) }
             if isCure {
                 await depot.waitForWindow(clock, simulation.time)
                 await depot.switchOffAndOn(judge.toBeSwitched, simulation.air)
             }
             for edit in night.edits {
+                if case .restore(let nights) = edit {
+                    // Later copies are of no use any more.
+                    let copy = copies[max(0, index - nights)]
+                    for later in max(0, index - nights)...index { copies[later] = copy }
+                    try await journal.restore(copy.journal)
+                    judge.goBack(to: copy.judge)
+                }
+                if case .accept = edit {
+                    if let lost = try await journal.lostTime() {
+                        let now = clock.wallTime
+                        let saying = Saying("accept-restore", author: "anna", at: now)
+                        try await journal.accept(lost, saying: saying)
+                    }
+                    judge.accept()
+                }
                 try await enrol(edit, wish, seed: story.seed ^ UInt64(index))
                 try rehearse(edit, wish, &account, seed: story.seed ^ UInt64(index) << 8)
                 let earlier = wish.ids
@@ -448,6 +468,10 @@ private struct NightLife: Sendable {
         let chosen = try choose(written, account.start, account.ids)
         guard let chosen else {
             account.start = .none
+            return
+        }
+        guard try await journal.lostTime() == nil else {
+            account.isRefusedByRestore = true
             return
         }
         var plan = chosen.plan

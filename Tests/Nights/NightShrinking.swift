@@ -170,7 +170,7 @@ extension NightStory.Edit {
             .called(vehicle, _), .exchanged(vehicle, _), .exchanged(_, vehicle), .rehearse(vehicle):
             true
         case .newImages, .recall, .steps, .remove, .add, .rename, .drives, .stands, .leaves,
-            .returns, .enrol, .called, .exchanged, .rehearse, .paste:
+            .returns, .enrol, .called, .exchanged, .rehearse, .paste, .restore, .accept:
             false
         }
     }

@@ -12,6 +12,8 @@ extension NightStory {
         clerk.addLists(to: &self)
         var people = NightTeller(seed: seed ^ 0x4841_4E44)
         people.addPeople(to: &self)
+        var keeper = NightTeller(seed: seed ^ 0x4241_434B)
+        keeper.addRestores(to: &self)
     }
 }
 
@@ -142,6 +144,18 @@ struct NightTeller {
                 story.nights[index].edits.append(.rehearse(pick(story.vehicles.count)))
             }
         }
+    }
+
+    /// A journal that is put back, in some of the lives in which neither keys nor ids change.
+    mutating func addRestores(to story: inout NightStory) {
+        guard story.policy.keys == nil, !story.nights.contains(where: \.changesIDs),
+            pick(4) == 0, story.nights.count > 1
+        else { return }
+        let night = 1 + pick(story.nights.count - 1)
+        story.nights[night].edits.append(.restore(nights: 1 + pick(2)))
+        // Where it is accepted later, the runs until then are refused.
+        let later = night + pick(3) / 2
+        if later < story.nights.count { story.nights[later].edits.append(.accept) }
     }
 
     /// Lists that change, in some of the lives without keys.

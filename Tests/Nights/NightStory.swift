@@ -219,6 +219,10 @@ package struct NightStory: Codable, Sendable, Equatable {
         case exchanged(Int, Int)
         /// A person gives a vehicle another key, and the process dies after this many writes.
         case enrol(Int, writes: Int)
+        /// A person puts back the journal as it was so many nights ago, or the empty one.
+        case restore(nights: Int)
+        /// A person says `accept-restore`.
+        case accept
     }
 
     /// A request of a person.
