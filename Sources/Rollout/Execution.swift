@@ -36,6 +36,8 @@ final class Execution {
     var problems: [Problem] = []
     var host = HostPatience()
     let began: Moment
+    /// When an earlier run last saw the module in its bootloader, if it has left it there.
+    let stoodInBootloader: WallTime?
     /// The unproven update of the module, from any rollout.
     var debt: Debt?
     /// The debt as it stands in the journal.
@@ -89,6 +91,8 @@ final class Execution {
             bond: job.bond,
             connectingFor: depot.rules.connectTimeout
         )
+        stoodInBootloader =
+            record.inBootloader && record.run != depot.run ? record.updated : nil
         var record = record
         record.belongs(to: depot.run)
         record.attempt = 0

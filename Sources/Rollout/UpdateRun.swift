@@ -69,6 +69,10 @@ final class UpdateRun {
             ),
             limits: limits,
             memory: memory,
+            // It did not return to its application between two runs, either.
+            hasWaitedOut: execution.stoodInBootloader.map {
+                $0.advanced(by: limits.bootloaderPatience) <= execution.time.wallTime
+            } ?? false,
             now: execution.time.now,
             wallTime: execution.time.wallTime
         )

@@ -278,7 +278,7 @@ struct NightJudge {
                 // taken away.
                 if !isKnownToGoOn(account) {
                     (rollout.failed, rollout.freshly) = (known, known)
-                    rollout.failedInParts = [:]
+                    rollout.failedInParts[plan] = nil
                 }
             }
         } else if isForced {

@@ -63,7 +63,8 @@ package struct RolloutSnapshot: Sendable {
         // Like the report of the last run, it has what vehicles outside its list owe, also where an
         // earlier plan has begun them.
         let atWork = holder == nil ? [] : try view.vehiclesAtWork()
-        let told = atWork.union(settled.lazy.filter { $0.end != nil }.map(\.vehicle))
+        let ended = settled.lazy.filter { $0.end != nil && $0.run == run.number }
+        let told = atWork.union(ended.map(\.vehicle))
         let left = try view.accountsLeft(by: run.number)
             .filter { !told.contains($0.vehicle) }
             .map { $0.record(asking: run.number, at: now) }

@@ -19,7 +19,7 @@ package struct UpdateCourse: Equatable, Sendable {
     var hasActed = false
     /// Whether the module will lose the running image at its next restart.
     var isOnTrial = false
-    /// Whether a bootloader with an unknown image was already left alone once, until it returned to
+    /// Whether a bootloader with an unknown image was already left alone long enough to return to
     /// its application.
     var hasWaitedOut = false
     /// The number of consecutive links without progress.

@@ -63,10 +63,12 @@ package struct UpdateSession: Sendable {
         _ goal: UpdateGoal,
         limits: UpdateLimits,
         memory: UpdateMemory = UpdateMemory(),
+        hasWaitedOut: Bool = false,
         now: Moment,
         wallTime: WallTime
     ) {
         course = UpdateCourse(goal, limits: limits, memory: memory, now: now, wallTime: wallTime)
+        course.hasWaitedOut = hasWaitedOut
     }
 
     package var goal: UpdateGoal { course.goal }
