@@ -187,7 +187,15 @@ package struct VehicleCounts: Sendable, Equatable {
 
     /// The number of vehicles in one of the counts of the last line.
     package func count(_ tally: Outcome.Tally) -> Int {
-        outcomes.reduce(0) { $1.key.tally == tally ? $0 + $1.value : $0 }
+        Self.sum(outcomes.lazy.filter { $0.key.tally == tally }.map(\.value))
+    }
+
+    /// Counts can come from a file, where they are any numbers.
+    private static func sum(_ counts: some Sequence<Int>) -> Int {
+        counts.reduce(0) { sum, count in
+            let (result, isTooLarge) = sum.addingReportingOverflow(count)
+            return isTooLarge ? .max : result
+        }
     }
 
     /// For people, such as `41 succeeded, 2 unfinished`.
@@ -199,7 +207,7 @@ package struct VehicleCounts: Sendable, Equatable {
         return words.isEmpty ? "no vehicles" : words.joined(separator: ", ")
     }
 
-    package var total: Int { outcomes.values.reduce(unfinished, +) }
+    package var total: Int { Self.sum(outcomes.values + [unfinished]) }
 }
 
 extension VehicleCounts: JSONDescribed {

@@ -11,9 +11,14 @@ package enum KeyDerivation {
         length: Int = 32
     ) -> Secret {
         precondition((1...255 * 32).contains(length), "HKDF gives 1 to 8160 bytes")
-        let pseudorandom = secret.withBytes { mac(key: salt, $0) }
+        var pseudorandom = secret.withBytes { mac(key: salt, $0) }
         var output: [UInt8] = []
         var block: [UInt8] = []
+        defer {
+            pseudorandom.wipe()
+            block.wipe()
+            output.wipe()
+        }
         var counter: UInt8 = 1
         while output.count < length {
             block = mac(key: pseudorandom, block + info + [counter])

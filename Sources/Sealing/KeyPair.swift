@@ -19,7 +19,8 @@ package struct KeyPair: ~Copyable, Sendable {
     /// secret (a point of small order).
     package func sharedSecret(with other: [UInt8]) -> Secret? {
         guard other.count == Self.length else { return nil }
-        return secret.withBytes { Self.agree($0, other) }.map { Secret($0) }
+        guard let shared = secret.withBytes({ Self.agree($0, other) }) else { return nil }
+        return Secret(consume shared)
     }
 
     private static func publicKey(of secret: [UInt8]) -> [UInt8]? {

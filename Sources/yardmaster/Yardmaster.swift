@@ -8,6 +8,7 @@ import Wire
 @main
 enum Yardmaster {
     static func main() async {
+        CoreDumps.forbid()
         Descriptor.prepareStandardStreams()
         // Without root, a thread's priority cannot be raised, and Dispatch would write this to the
         // system's log in every run. Dispatch has not started a thread yet.

@@ -126,6 +126,29 @@ import Testing
         #expect(dumped == "- <secret>\n")
     }
 
+    @Test func `a secret is zeros when the last copy of it is dropped`() {
+        let memory = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 3)
+        defer { memory.deallocate() }
+        _ = memory.initialize(from: [1, 2, 3])
+        var first: Secret? = Secret(SecretStorage(in: memory))
+        var second = first
+        #expect(first == Secret([1, 2, 3]))
+        first = nil
+        #expect(second?.withBytes { $0 } == [1, 2, 3], "somebody still has it")
+        second = nil
+        #expect(Array(memory) == [0, 0, 0])
+    }
+
+    @Test func `a copy of a secret that is wiped leaves others as they are`() {
+        let secret = Secret([1, 2, 3])
+        secret.withBytes { bytes in
+            var copy = bytes
+            copy.wipe()
+            #expect(copy == [0, 0, 0] && bytes == [1, 2, 3])
+        }
+        #expect(secret == Secret([1, 2, 3]) && secret != Secret([1, 2]))
+    }
+
     @Test func `one seed gives one sequence`() {
         var random = SplitMix64(seed: 0)
         #expect(random.next() == 0xE220_A839_7B1D_CDAF)

@@ -118,7 +118,7 @@ package final class PrivatePostgres: @unchecked Sendable {
             PlainUser.prefix + ["/bin/sh", "-c", script, scratch.path + "/server.log"] + [
                 binaries + "/postgres", "-D", data, "-k", scratch.path, "-p", "\(port)",
                 "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off",
-                "-c", "max_connections=40", "-c", "shared_buffers=8MB",
+                "-c", "max_connections=80", "-c", "shared_buffers=8MB",
                 "-c", "autovacuum=off", "-c", "log_min_messages=warning",
             ]
         shell = try spawn(words, input: pair[1])

@@ -86,6 +86,14 @@ import Wire
         #expect(EventReader.body(kind: kind, vehicle: nil, json) == nil)
     }
 
+    @Test func `counts that nobody could have counted are added up all the same`() throws {
+        let most = Int64.max
+        let text = #"{"unfinished":\#(most),"failed":\#(most),"rejected":\#(most),"succeeded":-5}"#
+        let counts = try #require(VehicleCounts(text: text))
+        #expect(counts.total == .max && counts.count(.failed) == .max)
+        #expect(VehicleCounts(text: #"{"unfinished":2,"failed":1}"#)?.total == 3)
+    }
+
     @Test func `a run is told again, vehicle by vehicle`() throws {
         var told = RunHistory()
         for event in try Sample.full() {

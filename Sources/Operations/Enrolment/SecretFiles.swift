@@ -179,6 +179,7 @@ package struct SecretFiles: Sendable {
         }
         defer { close(file) }
         var bytes = [UInt8](repeating: 0, count: Self.limit)
+        defer { bytes.wipe() }
         let count = Glibc.read(file, &bytes, bytes.count)
         guard count >= 0, count < bytes.count else { throw EnrolFault.file("cannot read", path) }
         return Secret(Array(bytes[..<count]))

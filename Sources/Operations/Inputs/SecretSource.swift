@@ -339,6 +339,7 @@ package struct SecretSource {
             )
         }
         var bytes = [UInt8](repeating: 0, count: Self.limit)
+        defer { bytes.wipe() }
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else {
             throw CommandError(

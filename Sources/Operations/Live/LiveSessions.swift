@@ -1,9 +1,11 @@
+import Digests
 package import Domain
 
 /// The browsers that have signed in, and the forms that each of them got.
 ///
 /// A form is accepted once: its mark is bound to the browser and to the purpose of the form, and is
-/// invalid after the first use. The caller supplies the marks, which must be unpredictable.
+/// invalid after the first use. The caller supplies the marks, which must be unpredictable. Of the marks of sessions
+/// only the digests are kept.
 package struct LiveSessions: Sendable {
     private struct Session: Sendable {
         let person: LiveAccess.Person
@@ -22,7 +24,7 @@ package struct LiveSessions: Sendable {
     private static let mostSessions = 64
     private static let mostForms = 32
 
-    private var sessions: [String: Session] = [:]
+    private var sessions: [SHA256Digest: Session] = [:]
 
     package init() {}
 
@@ -35,10 +37,12 @@ package struct LiveSessions: Sendable {
         {
             sessions[oldest] = nil
         }
-        sessions[session] = Session(person: person, begun: now)
+        sessions[Self.digest(session)] = Session(person: person, begun: now)
     }
 
-    package mutating func end(_ session: String) { sessions[session] = nil }
+    package mutating func end(_ session: String) {
+        sessions[Self.digest(session)] = nil
+    }
 
     /// The person of a session; a person whose entry was removed or changed is signed out.
     package mutating func person(
@@ -46,6 +50,7 @@ package struct LiveSessions: Sendable {
         in access: LiveAccess,
         at now: Moment
     ) -> LiveAccess.Person? {
+        let session = Self.digest(session)
         guard let found = sessions[session] else { return nil }
         guard found.begun.duration(to: now) < Self.longest, access.people.contains(found.person)
         else {
@@ -57,6 +62,7 @@ package struct LiveSessions: Sendable {
 
     /// Registers a form that is being sent.
     package mutating func give(_ mark: String, for purpose: String, to session: String) {
+        let session = Self.digest(session)
         guard var found = sessions[session] else { return }
         if found.forms.count >= Self.mostForms { found.forms.removeFirst() }
         found.forms.append(Form(mark: mark, purpose: purpose))
@@ -65,12 +71,17 @@ package struct LiveSessions: Sendable {
 
     /// Whether a form that is submitted was given out and not submitted before.
     package mutating func take(_ mark: String, for purpose: String, from session: String) -> Bool {
+        let session = Self.digest(session)
         guard var found = sessions[session],
             let place = found.forms.firstIndex(of: Form(mark: mark, purpose: purpose))
         else { return false }
         found.forms.remove(at: place)
         sessions[session] = found
         return true
+    }
+
+    private static func digest(_ session: String) -> SHA256Digest {
+        SHA256.digest(of: Array(session.utf8))
     }
 }
 

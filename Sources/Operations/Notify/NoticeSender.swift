@@ -286,7 +286,7 @@ package struct NoticeSender: Sendable {
                 secrets.key = try secret(key, of: target)
             }
             if let token = target.token {
-                secrets.token = String(decoding: try secret(token, of: target), as: UTF8.self)
+                secrets.token = try secret(token, of: target)
             }
             address = try self.address(of: target)
         } catch {
@@ -349,9 +349,9 @@ package struct NoticeSender: Sendable {
     private func secret(
         _ reference: SecretReference,
         of target: NotifyTarget
-    ) throws(CommandError) -> [UInt8] {
+    ) throws(CommandError) -> Secret {
         try SecretSource(context: context).read(reference, of: "the target \(target.name)")
-            .withBytes { bytes in Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D }) }
+            .withBytes { bytes in Secret(Array(bytes.prefix { $0 != 0x0A && $0 != 0x0D })) }
     }
 
     private func address(of target: NotifyTarget) throws(CommandError) -> WebAddress? {
@@ -364,7 +364,8 @@ package struct NoticeSender: Sendable {
         switch address {
         case .url(let text): return WebAddress(text, allowsHTTP: true)
         case .secret(let reference):
-            let text = String(decoding: try secret(reference, of: target), as: UTF8.self)
+            let text = try secret(reference, of: target)
+                .withBytes { String(decoding: $0, as: UTF8.self) }
             // The content of a reference was not checked before.
             return WebAddress(text)
         }

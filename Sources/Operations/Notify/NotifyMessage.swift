@@ -24,8 +24,8 @@ package enum NotifyMessage: Sendable, Equatable {
 
     /// The secrets of a target, besides its address.
     package struct Secrets: Sendable {
-        package var key: [UInt8]?
-        package var token: String?
+        package var key: Secret?
+        package var token: Secret?
 
         package init() {}
     }
@@ -39,7 +39,9 @@ package enum NotifyMessage: Sendable, Equatable {
         _ secrets: Secrets
     ) {
         var headers: [Header] = []
-        if let token = secrets.token { headers.append(Header("Authorization", "Bearer \(token)")) }
+        if let token = secrets.token?.withBytes({ String(decoding: $0, as: UTF8.self) }) {
+            headers.append(Header("Authorization", "Bearer \(token)"))
+        }
         let plain = Header("Content-Type", "text/plain; charset=utf-8")
         let json = Header("Content-Type", "application/json")
         switch target.way {
@@ -50,9 +52,8 @@ package enum NotifyMessage: Sendable, Equatable {
             let seconds = String(now.milliseconds / 1_000)
             headers += [json, Header("webhook-id", id), Header("webhook-timestamp", seconds)]
             if let key = secrets.key {
-                headers.append(
-                    Header("webhook-signature", Self.signature(id, seconds, body, key: key))
-                )
+                let signature = key.withBytes { Self.signature(id, seconds, body, key: $0) }
+                headers.append(Header("webhook-signature", signature))
             }
             self = .web(path: "", headers: headers, body: body)
         case .ntfy:

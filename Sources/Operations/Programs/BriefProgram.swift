@@ -24,7 +24,8 @@ package struct BriefProgram {
             [
                 (STDOUT_FILENO, .descriptor(ends.into)), (STDIN_FILENO, .nothing),
                 (STDERR_FILENO, .nothing),
-            ]
+            ],
+            environment: ChildProgram.plainEnvironment
         )
         close(ends.into)
         guard case .success(let process) = started else { return .absent }

@@ -153,12 +153,13 @@ package struct ChildProgram {
 
     // MARK: Processes
 
-    /// Only starts the program, for callers that notice its end in another way; nil passes our
-    /// whole environment.
+    /// Only starts the program, for callers that notice its end in another way.
+    ///
+    /// Our whole environment is never passed on: secrets can be in it.
     package static func spawn(
         _ words: [String],
         _ streams: [(CInt, Stream)],
-        environment: [String]? = nil
+        environment: [String]
     ) -> Result<pid_t, Fault> {
         guard let program = words.first else { return .failure(.notStarted(ENOENT)) }
         var actions = posix_spawn_file_actions_t()
@@ -185,19 +186,14 @@ package struct ChildProgram {
         posix_spawnattr_setsigdefault(&attributes, &signals)
         posix_spawnattr_setpgroup(&attributes, 0)
         let arguments = words.map { strdup($0) } + [nil]
-        let variables = environment.map { list in list.map { strdup($0) } + [nil] }
+        let variables = environment.map { strdup($0) } + [nil]
         defer {
-            for text in arguments + (variables ?? []) { free(text) }
+            for text in arguments + variables { free(text) }
             posix_spawn_file_actions_destroy(&actions)
             posix_spawnattr_destroy(&attributes)
         }
         var process: pid_t = 0
-        let code =
-            if let variables {
-                posix_spawnp(&process, program, &actions, &attributes, arguments, variables)
-            } else {
-                posix_spawnp(&process, program, &actions, &attributes, arguments, environ)
-            }
+        let code = posix_spawnp(&process, program, &actions, &attributes, arguments, variables)
         return code == 0 ? .success(process) : .failure(.notStarted(code))
     }
 

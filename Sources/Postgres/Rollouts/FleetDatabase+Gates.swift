@@ -218,21 +218,7 @@ extension FleetDatabase {
         _ = try rows(
             FleetStatement(
                 "report the vehicles that were aborted",
-                """
-                WITH r AS (
-                  UPDATE yardmaster.rollout n SET changes = n.changes + 1, updated = yardmaster.clock()
-                  WHERE n.name = $1 AND n.beginning = $2::bigint AND n.hold = 'aborted'
-                  RETURNING n.changes
-                )
-                UPDATE yardmaster.execution e SET state = 'ended', outcome = 'aborted', failure = NULL,
-                  sentence = $4, version = NULL, gateway = '', changed = r.changes
-                FROM r WHERE e.rollout = $1 AND e.beginning = $2::bigint
-                  AND e.vehicle = ANY ($3::text[])
-                  AND (e.state <> 'ended'
-                    OR e.outcome = 'in-doubt' AND NOT yardmaster.is_doubtful(e.vehicle))
-                  AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.serial = e.serial
-                    AND m.holder IS NOT NULL AND m.expires > yardmaster.clock())
-                """,
+                "SELECT yardmaster.end_aborted($1, $2::bigint, $3::text[], $4)",
                 [rollout, "\(beginning)", Self.array(vehicles.map(\.text)), why]
             )
         )
@@ -297,7 +283,7 @@ extension FleetDatabase {
         beginning: Int,
         from wave: FleetWave
     ) throws(FleetError) -> Bool {
-        let change = wave.isLast ? "state = 'finished'" : "wave = wave + 1, wave_ended = NULL"
+        let change = wave.isLast ? "state = 'finished'" : "wave = wave + 1"
         return try !rows(
             FleetStatement(
                 "begin the next wave",

@@ -103,8 +103,6 @@ extension FleetDatabase {
                     hold_author = NULL, hold_made = NULL, resumed = n.resumed + 1,
                     attempted = 0, failed = 0, stopped_after = NULL,
                     wave = CASE WHEN r.is_answer THEN n.wave + 1 ELSE n.wave END,
-                    wave_ended = CASE WHEN NOT r.is_answer THEN n.wave_ended END,
-                    checker = CASE WHEN NOT r.is_answer THEN n.checker END,
                     updated = yardmaster.clock()
                   FROM r WHERE n.name = r.name AND r.hold = 'paused'
                   RETURNING n.name, n.beginning

@@ -45,12 +45,7 @@ extension FleetDatabase {
         _ = try rows(
             FleetStatement(
                 "write down the new timeline",
-                """
-                UPDATE yardmaster.history
-                SET timeline = $1, claims_after = greatest(
-                  claims_after, yardmaster.clock() + $3::bigint * interval '1 microsecond')
-                WHERE timeline = $2
-                """,
+                "SELECT yardmaster.move_on($1, $2, $3::bigint)",
                 [new, old, (terms.length + terms.takeoverWait).microseconds]
             )
         )

@@ -10,6 +10,7 @@ extension FleetSchema {
         ) RETURNS TABLE (word text, o_silence bigint)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE moment timestamptz := yardmaster.clock(); BEGIN
+          PERFORM yardmaster.must_be(i, p_name) FROM unnest(p_instance || p_over || p_before) AS i;
           SELECT 'copied', (extract(epoch FROM moment - g.heard) * 1000000)::bigint
           INTO word, o_silence FROM yardmaster.gateway g
           WHERE g.instance = ANY (p_before) AND g.gone IS NULL

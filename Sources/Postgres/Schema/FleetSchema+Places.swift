@@ -73,6 +73,7 @@ extension FleetSchema {
         ) RETURNS TABLE (o_failures bigint, o_gateway text)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE own yardmaster.hearing; better record; BEGIN
+          PERFORM yardmaster.must_be(p_holder, p_gateway);
           PERFORM FROM yardmaster.rollout r WHERE r.name = p_rollout FOR UPDATE;
           PERFORM FROM yardmaster.module m WHERE m.serial = p_serial AND m.epoch = p_epoch
             AND m.holder = p_holder;

@@ -106,7 +106,7 @@ extension FleetSchema {
         END $yardmaster$;
 
         -- Without its row a vehicle has no wave and no place at the gate. Debts are paid anyway.
-        CREATE OR REPLACE FUNCTION yardmaster.claim(
+        CREATE OR REPLACE FUNCTION yardmaster.claim_here(
           p_serial text, p_holder uuid, p_rollout text, p_vehicle text, p_length bigint,
           p_wait bigint, p_known bigint, p_generation bigint, p_beginning bigint,
           p_paying boolean, p_release text, p_limit integer, p_partial boolean
@@ -142,6 +142,7 @@ extension FleetSchema {
         )
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE r yardmaster.rollout; x yardmaster.execution; better record; BEGIN
+          PERFORM yardmaster.must_be(p_holder, p_gateway);
           IF p_beginning > 0 AND NOT p_paying AND NOT p_partial THEN
             SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
             SELECT * INTO x FROM yardmaster.execution n
@@ -156,7 +157,7 @@ extension FleetSchema {
               END IF;
             END IF;
           END IF;
-          RETURN QUERY SELECT * FROM yardmaster.claim(p_serial, p_holder, p_rollout, p_vehicle,
+          RETURN QUERY SELECT * FROM yardmaster.claim_here(p_serial, p_holder, p_rollout, p_vehicle,
             p_length, p_wait, p_known, p_generation, p_beginning, p_paying, p_release, p_limit,
             p_partial);
         END $yardmaster$;
@@ -172,6 +173,7 @@ extension FleetSchema {
         DECLARE
           s yardmaster.step; i yardmaster.inhibit; ends timestamptz; began bigint;
         BEGIN
+          PERFORM yardmaster.must_be(p_holder, p_gateway);
           SELECT n.expires INTO ends FROM yardmaster.module n
           WHERE n.serial = p_serial AND n.epoch = p_epoch AND n.holder = p_holder FOR UPDATE;
           IF NOT FOUND OR ends <= yardmaster.clock() THEN
@@ -302,6 +304,7 @@ extension FleetSchema {
           p_version text, p_release text, p_beginning bigint, p_touched boolean,
           p_attempted integer, p_failed integer
         ) RETURNS boolean LANGUAGE plpgsql AS $yardmaster$ DECLARE is_own boolean; BEGIN
+          PERFORM yardmaster.must_be(p_holder, p_gateway);
           PERFORM FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
           -- A grant that this database has lost is recorded first.
           INSERT INTO yardmaster.module AS m (serial, epoch, holder, rollout, vehicle, expires)

@@ -25,6 +25,8 @@ extension FleetSchema {
         CREATE TABLE yardmaster.gateway (
           instance uuid PRIMARY KEY,
           name text NOT NULL CHECK (name <> ''),
+          -- The user of the database that its rows belong to.
+          login text NOT NULL DEFAULT session_user,
           program text NOT NULL,
           since timestamptz NOT NULL DEFAULT yardmaster.clock(),
           heard timestamptz NOT NULL DEFAULT yardmaster.clock(),
@@ -110,7 +112,7 @@ extension FleetSchema {
           -- observation.
           counts boolean NOT NULL,
           at timestamptz NOT NULL DEFAULT yardmaster.clock(),
-          UNIQUE (instance, serial, epoch)
+          UNIQUE (serial, epoch, instance)
         );
         CREATE INDEX verdict_vehicle ON yardmaster.verdict (rollout, vehicle, number);
         CREATE INDEX verdict_at ON yardmaster.verdict (at);
@@ -308,6 +310,8 @@ extension FleetSchema {
           vehicle text,
           reason text NOT NULL,
           author text NOT NULL,
+          -- The user of the database, which the server knows; the author is what that user says.
+          login text NOT NULL DEFAULT session_user,
           at timestamptz NOT NULL DEFAULT yardmaster.clock()
         );
 

@@ -3,14 +3,49 @@ extension FleetSchema {
     static let triggered = """
         CREATE OR REPLACE FUNCTION yardmaster.keep_epoch() RETURNS trigger
         LANGUAGE plpgsql AS $yardmaster$ BEGIN
-          IF TG_OP = 'DELETE' OR NEW.epoch < OLD.epoch OR NEW.serial <> OLD.serial THEN
+          IF TG_OP IN ('DELETE', 'TRUNCATE')
+            OR TG_OP = 'UPDATE' AND (NEW.epoch < OLD.epoch OR NEW.serial <> OLD.serial)
+          THEN
             RAISE EXCEPTION 'the epoch of a module never goes back'
               USING ERRCODE = 'check_violation';
           END IF;
-          IF NEW.epoch <> OLD.epoch THEN
+          -- A number that is used up would leave no right to grant.
+          IF NEW.epoch > (CASE TG_OP WHEN 'UPDATE' THEN OLD.epoch ELSE 0 END) + 1000000 THEN
+            RAISE EXCEPTION 'the epoch of a module does not jump to %', NEW.epoch
+              USING ERRCODE = 'check_violation';
+          END IF;
+          IF TG_OP = 'UPDATE' AND NEW.epoch <> OLD.epoch THEN
             NEW.since := yardmaster.clock();
             NEW.doing := NULL; NEW.acknowledged := NULL; NEW.total := NULL;
           END IF;
+          RETURN NEW;
+        END $yardmaster$;
+
+        -- A hold is lifted by `resume`, which counts, or ends with its beginning; an abort is for good. Waves
+        -- are begun one by one, each after the one before it has ended.
+        CREATE OR REPLACE FUNCTION yardmaster.keep_order() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ BEGIN
+          IF NEW.beginning <> OLD.beginning THEN RETURN NEW; END IF;
+          IF OLD.hold = 'aborted' AND NEW.hold IS DISTINCT FROM 'aborted'
+            OR OLD.hold IS NOT NULL AND NEW.hold IS NULL AND NEW.resumed <= OLD.resumed
+          THEN
+            RAISE EXCEPTION 'only `resume` lifts a pause, and nothing lifts an abort'
+              USING ERRCODE = 'check_violation';
+          END IF;
+          IF NEW.wave > OLD.wave THEN
+            IF NEW.wave > OLD.wave + 1 OR OLD.wave_ended IS NULL THEN
+              RAISE EXCEPTION 'a wave begins when the one before it has ended'
+                USING ERRCODE = 'check_violation';
+            END IF;
+            NEW.wave_ended := NULL; NEW.checker := NULL;
+          END IF;
+          RETURN NEW;
+        END $yardmaster$;
+
+        -- Who speaks is what the server says.
+        CREATE OR REPLACE FUNCTION yardmaster.note_login() RETURNS trigger
+        LANGUAGE plpgsql AS $yardmaster$ BEGIN
+          NEW.login := session_user;
           RETURN NEW;
         END $yardmaster$;
 
@@ -71,8 +106,17 @@ extension FleetSchema {
 
     /// The triggers of the tables, which hold for every program that writes them.
     static let triggers = """
-        CREATE TRIGGER keep_epoch BEFORE UPDATE OR DELETE ON yardmaster.module
+        CREATE TRIGGER keep_epoch BEFORE INSERT OR UPDATE OR DELETE ON yardmaster.module
         FOR EACH ROW EXECUTE FUNCTION yardmaster.keep_epoch();
+
+        CREATE TRIGGER keep_epochs BEFORE TRUNCATE ON yardmaster.module
+        FOR EACH STATEMENT EXECUTE FUNCTION yardmaster.keep_epoch();
+
+        CREATE TRIGGER keep_order BEFORE UPDATE OF hold, wave ON yardmaster.rollout
+        FOR EACH ROW EXECUTE FUNCTION yardmaster.keep_order();
+
+        CREATE TRIGGER note_login BEFORE INSERT ON yardmaster.said
+        FOR EACH ROW EXECUTE FUNCTION yardmaster.note_login();
 
         CREATE TRIGGER await_gateways AFTER UPDATE ON yardmaster.history
         FOR EACH ROW EXECUTE FUNCTION yardmaster.await_gateways();

@@ -11,6 +11,7 @@ extension FleetSchema {
         ) RETURNS TABLE (o_beginning bigint, o_plan text)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE r yardmaster.rollout; BEGIN
+          PERFORM yardmaster.must_be(p_instance, NULL);
           INSERT INTO yardmaster.rollout AS n (name, plan) VALUES (p_rollout, p_plan)
           ON CONFLICT (name) DO NOTHING;
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
@@ -57,6 +58,7 @@ extension FleetSchema {
         ) RETURNS TABLE (o_wave integer, o_changes bigint)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE r yardmaster.rollout; is_alone boolean; BEGIN
+          PERFORM yardmaster.must_be(p_instance, NULL);
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
           IF NOT FOUND OR r.beginning <> p_beginning THEN RETURN; END IF;
           UPDATE yardmaster.rollout n SET waves = p_waves, most_failed = p_most_failed,
@@ -98,6 +100,7 @@ extension FleetSchema {
           p_rollout text, p_beginning bigint, p_instance uuid
         ) RETURNS void LANGUAGE plpgsql AS $yardmaster$
         DECLARE r yardmaster.rollout; BEGIN
+          PERFORM yardmaster.must_be(p_instance, NULL);
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
           IF r.beginning IS DISTINCT FROM p_beginning THEN RETURN; END IF;
           UPDATE yardmaster.gateway g SET draining = NULL WHERE g.instance = p_instance;
@@ -112,6 +115,25 @@ extension FleetSchema {
             WHERE n.name = p_rollout;
           END IF;
         END $yardmaster$;
+
+        -- Ends vehicles of an aborted rollout that no gateway works on.
+        CREATE OR REPLACE FUNCTION yardmaster.end_aborted(
+          p_rollout text, p_beginning bigint, p_vehicles text[], p_sentence text
+        ) RETURNS void LANGUAGE sql AS $yardmaster$
+          WITH r AS (
+            UPDATE yardmaster.rollout n SET changes = n.changes + 1, updated = yardmaster.clock()
+            WHERE n.name = p_rollout AND n.beginning = p_beginning AND n.hold = 'aborted'
+            RETURNING n.changes
+          )
+          UPDATE yardmaster.execution e SET state = 'ended', outcome = 'aborted', failure = NULL,
+            sentence = p_sentence, version = NULL, gateway = '', changed = r.changes
+          FROM r WHERE e.rollout = p_rollout AND e.beginning = p_beginning
+            AND e.vehicle = ANY (p_vehicles)
+            AND (e.state <> 'ended'
+              OR e.outcome = 'in-doubt' AND NOT yardmaster.is_doubtful(e.vehicle))
+            AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.serial = e.serial
+              AND m.holder IS NOT NULL AND m.expires > yardmaster.clock())
+        $yardmaster$;
 
         -- The state of the current wave: one row when all of it has ended, no row before.
         --

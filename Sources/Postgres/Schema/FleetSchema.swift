@@ -29,7 +29,9 @@ package struct FleetSchema: Sendable {
 
     package static let current = FleetSchema([])
 
-    private static let functions = [gateways, places, rights, waves, words, triggered]
+    private static let functions = [
+        owners, gateways, places, rights, waves, words, triggered, closed,
+    ]
 
     /// The version that this program needs.
     package var version: Int { 1 + migrations.count }

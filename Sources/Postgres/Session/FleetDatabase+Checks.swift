@@ -21,8 +21,7 @@ extension FleetDatabase {
             FleetStatement(
                 "read this user's rights",
                 """
-                SELECT current_user, has_table_privilege('yardmaster.module', 'INSERT')
-                    AND has_table_privilege('yardmaster.module', 'UPDATE'),
+                SELECT current_user, has_column_privilege('yardmaster.module', 'holder', 'UPDATE'),
                   has_column_privilege('yardmaster.history', 'generation', 'UPDATE')
                 """
             )

@@ -368,7 +368,10 @@ extension FleetDatabase {
             FleetStatement(
                 "read what was said",
                 """
-                SELECT s.verb, s.rollout, s.vehicle, s.reason, s.author,
+                SELECT s.verb, s.rollout, s.vehicle, s.reason,
+                  CASE WHEN s.login IN (s.author, (SELECT tableowner FROM pg_tables
+                      WHERE schemaname = 'yardmaster' AND tablename = 'said'))
+                    THEN s.author ELSE format('%s (%s)', s.author, s.login) END,
                   (extract(epoch FROM s.at) * 1000)::bigint, n.gateway, n.number
                 FROM yardmaster.said s LEFT JOIN LATERAL (
                   SELECT r.gateway, r.number FROM yardmaster.run r WHERE r.noted <= s.at

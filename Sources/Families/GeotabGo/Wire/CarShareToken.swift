@@ -31,14 +31,19 @@ package struct CarShareToken: Sendable, Equatable {
         let body = text.drop(while: isSpace)
         let end = body.lastIndex { !isSpace($0) } ?? body.startIndex
         guard !body.isEmpty else { throw .empty }
-        guard let bytes = Base64.bytes(body[body.startIndex...end]) else { throw .notBase64 }
+        guard var bytes = Base64.bytes(body[body.startIndex...end]) else { throw .notBase64 }
+        defer { bytes.wipe() }
         let fields: ProtobufFields
         do throws(ProtobufError) {
             fields = try ProtobufFields(bytes)
         } catch { throw .notAToken(error) }
         guard Self.isKnown(fields) else { throw .otherMessage }
         serviceText = String(decoding: fields.bytes(1) ?? [], as: UTF8.self)
-        privateKey = Self.key(fields.bytes(2) ?? []).map { Secret($0) }
+        if let key = Self.key(fields.bytes(2) ?? []) {
+            privateKey = Secret(consume key)
+        } else {
+            privateKey = nil
+        }
         reservationHash = fields.bytes(3) ?? []
         tenantHash = fields.bytes(4) ?? []
         reservationBytes = fields.bytes(5) ?? []

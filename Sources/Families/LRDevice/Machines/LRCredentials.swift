@@ -40,7 +40,7 @@ package struct LRCredentials: Equatable, Sendable, CustomStringConvertible {
         guard (1...passwordLimit).contains(password.count),
             password.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw .password }
-        return (Secret(key), Secret(password))
+        return (Secret(consume key), Secret(consume password))
     }
 }
 
