@@ -19,6 +19,9 @@ typedef void (*receiver)(void *, const PGresult *);
     X(PQserverVersion, int, (const PGconn *)) \
     X(PQsslInUse, int, (PGconn *)) \
     X(PQfinish, void, (PGconn *)) \
+    X(PQgetCancel, void *, (PGconn *)) \
+    X(PQcancel, int, (void *, char *, int)) \
+    X(PQfreeCancel, void, (void *)) \
     X(PQsendQuery, int, (PGconn *, const char *)) \
     X(PQsendQueryParams, int, \
         (PGconn *, const char *, int, const unsigned *, const char *const *, const int *, \
@@ -79,6 +82,23 @@ const char *pq_host(PGconn *connection) { return lib.PQhost(connection); }
 int pq_server_version(PGconn *connection) { return lib.PQserverVersion(connection); }
 int pq_ssl_in_use(PGconn *connection) { return lib.PQsslInUse(connection); }
 void pq_finish(PGconn *connection) { lib.PQfinish(connection); }
+
+static void *ask_to_cancel(void *request) {
+    char words[256];
+    lib.PQcancel(request, words, sizeof words);
+    lib.PQfreeCancel(request);
+    return NULL;
+}
+
+void pq_cancel(PGconn *connection) {
+    void *request = lib.PQgetCancel(connection);
+    pthread_t thread;
+    if (!request) return;
+    if (pthread_create(&thread, NULL, ask_to_cancel, request) == 0)
+        pthread_detach(thread);
+    else
+        lib.PQfreeCancel(request);
+}
 
 int pq_send_params(
     PGconn *connection, const char *statement, int count, const char *const *values

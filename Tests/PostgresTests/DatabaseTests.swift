@@ -98,6 +98,38 @@ struct DatabaseTests {
         }
     }
 
+    @Test func `a statement that is given up leaves no session on the server`() async throws {
+        // A server of its own: it waits for a standby that there is not.
+        let server = try PrivatePostgres()
+        defer { server.stop() }
+        let database = try server.database()
+        let settings = FleetSettings(
+            try FleetAddress(server.address(database)),
+            name: "given-up",
+            connectTime: .seconds(60),
+            statementTime: .milliseconds(500)
+        )
+        try server.query(database, "CREATE TABLE seen (a int)")
+        try server.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try server.query("postgres", "SELECT pg_reload_conf()")
+        try await Cluster.with(settings) { fleet in
+            for _ in 0..<3 {
+                let error = await #expect(throws: FleetError.self) {
+                    try await fleet.rows(FleetStatement("write", "INSERT INTO seen VALUES (1)"))
+                }
+                #expect(error?.words == "no answer for 500ms")
+            }
+        }
+        try wait(for: "the sessions to end") {
+            try server.query(
+                "postgres",
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'given-up%'"
+            ) == "0\n"
+        }
+        // Each write was carried out here, as a lost answer may mean.
+        #expect(try server.query(database, "SELECT count(*) FROM seen") == "3\n")
+    }
+
     // MARK: Tables
 
     @Test func `tables are made once, and nothing is changed unasked`() async throws {

@@ -34,6 +34,9 @@ const char *pq_host(PGconn *connection);
 int pq_server_version(PGconn *connection);
 int pq_ssl_in_use(PGconn *connection);
 void pq_finish(PGconn *connection);
+/* Asks the server to give up the statement under way. Returns at once: the request has no time limit of its own, and goes
+   out on another thread. */
+void pq_cancel(PGconn *connection);
 
 /* One statement with values as text. */
 int pq_send_params(PGconn *connection, const char *statement, int count, const char *const *values);

@@ -142,7 +142,12 @@ package final class PostgresSession: FleetSession {
         var failure: FleetError?
         while true {
             while pq_is_busy(handle) == 1 {
-                guard wait(for: POLLIN, until: deadline) else { throw failure ?? silence }
+                guard wait(for: POLLIN, until: deadline) else {
+                    // The server does not notice our end while it waits for a lock or for a
+                    // standby, and would keep the session.
+                    pq_cancel(handle)
+                    throw failure ?? silence
+                }
                 guard pq_consume(handle) == 1 else {
                     throw failure ?? FleetError(.lost, operation, words)
                 }
