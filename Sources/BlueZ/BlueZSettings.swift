@@ -14,6 +14,10 @@ package struct BlueZSettings: Sendable {
     package var advertisingRound = Duration.seconds(3)
     /// Whether a deaf adapter may be switched off and on.
     package var mayCyclePower = true
+    /// Whether a module is asked for a first subscription in the way that brings its refusal at once.
+    ///
+    /// A central that subscribes so ends the subscription once, and to our own peripheral that is its end.
+    package var provesSubscriptions = true
     /// Called with each event that an operator should know about.
     package var note: @Sendable (BlueZNote) -> Void = { _ in }
     package var memory: any LinkMemory = ForgetfulMemory()

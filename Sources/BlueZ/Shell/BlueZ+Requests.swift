@@ -351,7 +351,7 @@ extension BlueZ {
         let claim = SubscriptionClaim(body.machine.address, characteristic)
         do throws(RadioError) {
             if record.hasNotifySocket, record.flags.contains(.notify) {
-                if !accepted.contains(claim) {
+                if settings.provesSubscriptions, !accepted.contains(claim) {
                     try await startNotify(record, body, before: deadline)
                     accepted.insert(claim)
                     // A module that speaks first may do so again when it is subscribed to again.

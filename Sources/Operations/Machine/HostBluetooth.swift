@@ -16,12 +16,14 @@ package struct HostBluetooth {
         bus: String?,
         state: String?,
         _ context: Context,
+        provesSubscriptions: Bool = true,
         note: @escaping @Sendable (BlueZNote) -> Void = { _ in }
     ) throws(CommandError) -> HostBluetooth {
         _ = try context.reach.demandWorld()
         let address = bus.flatMap { BusAddress($0) } ?? .system(environment: context.variable)
         var settings = BlueZSettings()
         settings.note = note
+        settings.provesSubscriptions = provesSubscriptions
         if let state { settings.memory = LinkFile(path: state + "/links", bonds: state + "/bonds") }
         do throws(ThreadError) {
             let time = RealClock(loop: try EventLoop.start(name: "clock"))

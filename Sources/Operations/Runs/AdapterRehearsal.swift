@@ -35,7 +35,12 @@ package actor AdapterRehearsal {
             )
         }
         defer { executor.stop() }
-        let site = try HostBluetooth.open(bus: nil, state: nil, context)
+        let site = try HostBluetooth.open(
+            bus: nil,
+            state: nil,
+            context,
+            provesSubscriptions: false
+        )
         let rehearsal = Rehearsal(
             file,
             on: adapters,

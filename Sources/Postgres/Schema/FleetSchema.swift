@@ -30,7 +30,7 @@ package struct FleetSchema: Sendable {
     package static let current = FleetSchema([])
 
     private static let functions = [
-        owners, gateways, places, rights, waves, words, triggered, closed,
+        owners, gateways, places, rights, words, waves, triggered, closed,
     ]
 
     /// The version that this program needs.
