@@ -109,13 +109,15 @@ struct DatabaseTests {
             connectTime: .seconds(60),
             statementTime: .milliseconds(500)
         )
-        try server.query(database, "CREATE TABLE seen (a int)")
+        try server.query(database, "CREATE TABLE public.seen (a int)")
         try server.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
         try server.query("postgres", "SELECT pg_reload_conf()")
         try await Cluster.with(settings) { fleet in
             for _ in 0..<3 {
                 let error = await #expect(throws: FleetError.self) {
-                    try await fleet.rows(FleetStatement("write", "INSERT INTO seen VALUES (1)"))
+                    try await fleet.rows(
+                        FleetStatement("write", "INSERT INTO public.seen VALUES (1)")
+                    )
                 }
                 #expect(error?.words == "no answer for 500ms")
             }
@@ -127,7 +129,7 @@ struct DatabaseTests {
             ) == "0\n"
         }
         // Each write was carried out here, as a lost answer may mean.
-        #expect(try server.query(database, "SELECT count(*) FROM seen") == "3\n")
+        #expect(try server.query(database, "SELECT count(*) FROM public.seen") == "3\n")
     }
 
     // MARK: Tables
