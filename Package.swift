@@ -392,10 +392,11 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZ", "CSQLite", "DBus", "Digests", "Domain", "Families", "Images", "Journal",
-                "Manifest", "Modules", "Operations", "Protocols", "Radio", "Reports", "Rollout",
-                "Sessions", "Signatures", "Simulation", "SourceTree", "Threads", "Trust",
-                "VehicleModules", "Wire",
+                "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "SourceTree",
+                "Modules",
+                "Operations", "Protocols", "Radio", "Rollout", "Sessions", "Signatures",
+                "Simulation",
+                "Trust", "VehicleModules", "Wire",
             ],
             path: "Fuzz",
             exclude: ["Seeds"],
