@@ -260,7 +260,7 @@ struct DatabaseTests {
                     "owed: insert delete",
                     "plan: insert update(quarantine_after view mark brought)",
                     "rollout: update(state updated hold hold_reason hold_author hold_made stopped_after wave "
-                        + "looked checker changes)",
+                        + "looked checker)",
                     "run: insert update(ended exit_code reason counts closed)",
                     "step: insert update(epoch instance gateway outcome settled)",
                 ]

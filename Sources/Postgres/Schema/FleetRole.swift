@@ -32,8 +32,8 @@ package enum FleetRole: String, CaseIterable, Sendable {
                   ON yardmaster.module
                 """,
                 """
-                UPDATE (looked, wave, checker, state, updated, changes, hold, hold_reason, hold_author,
-                  hold_made, stopped_after) ON yardmaster.rollout
+                UPDATE (looked, wave, checker, state, updated, hold, hold_reason, hold_author, hold_made,
+                  stopped_after) ON yardmaster.rollout
                 """,
                 "INSERT, UPDATE (outcome, settled, epoch, instance, gateway) ON yardmaster.step",
                 """

@@ -100,7 +100,7 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
     ) async throws(ModuleError) -> TransferEnd {
         try await device.transfer(
             order.parts[part].firmware,
-            isNew: start == .again,
+            from: start,
             unless: isStopped,
             progress: progress
         )

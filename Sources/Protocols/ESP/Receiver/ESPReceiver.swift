@@ -86,12 +86,12 @@ package final class ESPReceiver {
 
     package func transfer(
         _ firmware: [UInt8],
-        isNew: Bool,
+        from start: TransferStart,
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {
         // A device that waits for its first sector is stopped and begins again.
-        let first = isNew ? wanted.map { _ in 0 } : wanted
+        let first = start == .again ? wanted.map { _ in 0 } : wanted
         var machine = ESPUpload(total: firmware.count, wanted: first, times: times)
         var known = -1
         var action = machine.begin(at: time.now)
