@@ -495,6 +495,7 @@ struct NightJudge {
         }
         judgeTouch(number, account)
         judgeConditions(number, account)
+        judgeRest(number, account)
     }
 
     /// D4 and D9: what is denied does not come to run, and what the judge finds unwell is not kept.
@@ -519,6 +520,29 @@ struct NightJudge {
             now.isConfirmed, !ordered.contains(number)
         {
             no("D9", "\(name) has kept an image that its judge finds unwell: \(text(now))")
+        }
+    }
+
+    /// D9: nobody sends the rest of an image to a vehicle that has begun to move, when its update is for those that
+    /// stand still.
+    private mutating func judgeRest(_ number: Int, _ account: NightAccount) {
+        let steps = story.vehicles[number].steps
+        let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+        let name = NightDepot.name(number)
+        guard drives.contains(number), account.before.debts.contains(name), !then.isInBootloader,
+            now.received > then.received, !ordered.contains(number), !isEdited(number),
+            let update = steps.firstIndex(of: .update),
+            steps[..<update].contains(where: \.isRequirement)
+        else { return }
+        no("D9", "\(name) is moving and got the rest of its image: \(text(now))")
+    }
+
+    /// Whether the vehicle has had other steps than its first ones.
+    private func isEdited(_ number: Int) -> Bool {
+        story.nights.prefix(night).contains { plan in
+            plan.edits.contains { edit in
+                if case .steps(number, _) = edit { true } else { false }
+            }
         }
     }
 

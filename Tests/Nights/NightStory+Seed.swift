@@ -14,6 +14,10 @@ extension NightStory {
         people.addPeople(to: &self)
         var keeper = NightTeller(seed: seed ^ 0x4241_434B)
         keeper.addRestores(to: &self)
+        var driver = NightTeller(seed: seed ^ 0x4452_4956)
+        driver.addDrivers(to: &self)
+        var dispatcher = NightTeller(seed: seed ^ 0x4D4F_5645)
+        dispatcher.addMoves(to: &self)
     }
 }
 
@@ -156,6 +160,48 @@ struct NightTeller {
         // Where it is accepted later, the runs until then are refused.
         let later = night + pick(3) / 2
         if later < story.nights.count { story.nights[later].edits.append(.accept) }
+    }
+
+    /// A vehicle that drives when the rest of its image would be sent, in some lives.
+    mutating func addDrivers(to story: inout NightStory) {
+        let able = story.vehicles.indices.filter { index in
+            let vehicle = story.vehicles[index]
+            return vehicle.kind.isComodule && vehicle.isListed && vehicle.steps.contains(.update)
+        }
+        guard pick(8) == 0, !able.isEmpty, case .run = story.nights[0].start else { return }
+        let vehicle = able[pick(able.count)]
+        if !story.vehicles[vehicle].steps.contains(where: \.isRequirement) {
+            let otherwise = one(of: ["defer", "skip", "fail"])
+            story.vehicles[vehicle].steps.insert(.require(otherwise: otherwise), at: 0)
+        }
+        story.nights[0].incidents = [.init(.kill, at: .state("transferring", 1 + pick(2)))]
+        var night = NightStory.Night()
+        night.pause = one(of: [10, 600, 3_600])
+        night.edits = [.drives(vehicle)]
+        if pick(2) == 0 { night.start = .exec(vehicle: vehicle, [.wait(seconds: 1)]) }
+        story.nights.insert(night, at: 1)
+        if pick(2) == 0 {
+            var later = NightStory.Night()
+            later.edits = [.stands(vehicle)]
+            story.nights.insert(later, at: 2)
+        }
+    }
+
+    /// Vehicles that go to another depot, where another program works on them, and some that come back.
+    mutating func addMoves(to story: inout NightStory) {
+        let able = story.vehicles.indices.filter { story.vehicles[$0].kind.hasUpdates }
+        guard story.policy.keys == nil, pick(6) == 0, story.vehicles.count > 1, !able.isEmpty else {
+            return
+        }
+        let vehicle = able[pick(able.count)]
+        let away = pick(story.nights.count)
+        let back = away + 1 + pick(3)
+        story.nights[away].edits.append(.remove(vehicle))
+        for index in away..<min(back, story.nights.count) where pick(3) > 0 {
+            story.nights[index].rival = NightStory.Rival([vehicle], second: pick(60))
+        }
+        if pick(3) == 0 { story.nights[away].words.append(.clear(vehicle)) }
+        if back < story.nights.count { story.nights[back].edits.append(.add(vehicle)) }
     }
 
     /// Lists that change, in some of the lives without keys.

@@ -97,6 +97,10 @@ package struct NightStory: Codable, Sendable, Equatable {
             case .wait: true
             }
         }
+        package var isRequirement: Bool {
+            if case .require = self { true } else { false }
+        }
+
         /// Whether the step changes nothing.
         package var onlyReads: Bool {
             switch self {
