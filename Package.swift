@@ -392,11 +392,10 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "DBus", "Digests", "Domain", "Families", "Images", "Manifest", "SourceTree",
-                "Modules",
-                "Operations", "Protocols", "Radio", "Rollout", "Sessions", "Signatures",
-                "Simulation",
-                "Trust", "VehicleModules", "Wire",
+                "BlueZ", "CSQLite", "DBus", "Digests", "Domain", "Families", "Images", "Journal",
+                "Manifest", "Modules", "Operations", "Protocols", "Radio", "Reports", "Rollout",
+                "Sessions", "Signatures", "Simulation", "SourceTree", "Threads", "Trust",
+                "VehicleModules", "Wire",
             ],
             path: "Fuzz",
             exclude: ["Seeds"],
