@@ -141,8 +141,7 @@ let package = Package(
         adapter("Trust", ["Domain", "Wire", "Files", "Digests", "Signatures", "Families"]),
         adapter("SourceTree", ["Domain", "CYAML"]),
         adapter("Manifest", ["Domain", "Wire", "SourceTree", "Digests", "Families"]),
-        adapter("Journal", ["Domain", "Files", "CSQLite", "CLinux"]),
-        adapter("Postgres", ["Domain", "CPostgres"]),
+        adapter("Store", ["Domain", "Files", "CSQLite", "CPostgres", "CLinux"]),
         room("Reports", ["Domain", "Wire"]),
         adapter("Web", ["CMicrohttpd"]),
         room(
@@ -150,25 +149,25 @@ let package = Package(
             [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Families",
                 "SourceTree",
-                "Manifest", "Journal", "Reports",
+                "Manifest", "Store", "Reports",
             ]
         ),
         adapter(
             "Operations",
             [
                 "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "FakeBlueZ", "Families",
-                "Files", "Images", "Journal", "Manifest", "Modules", "Postgres", "Protocols",
-                "Radio",
-                "Rehearsal", "Reports", "Rollout", "Sessions", "Signatures", "Simulation",
-                "SourceTree", "Threads", "Trust", "Web", "Wire",
+                "Files", "Images", "Manifest", "Modules", "Protocols", "Radio", "Rehearsal",
+                "Reports",
+                "Rollout", "Sessions", "Signatures", "Simulation", "SourceTree", "Store", "Threads",
+                "Trust", "Web", "Wire",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
                 "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "Families", "Images",
-                "Journal", "Manifest", "Modules", "Operations", "Postgres", "Radio", "Reports",
-                "Rollout", "SourceTree", "Threads", "Trust", "Web", "Wire",
+                "Manifest", "Modules", "Operations", "Radio", "Reports", "Rollout", "SourceTree",
+                "Store", "Threads", "Trust", "Web", "Wire",
             ],
             swiftSettings: common,
             linkerSettings: sealed
@@ -198,8 +197,8 @@ let package = Package(
             dependencies: [
                 "Digests", "Domain", "Wire", "SourceTree", "Sessions", "Radio", "Modules",
                 "Protocols",
-                "Families", "Samples", "Simulation", "Images", "Journal", "Manifest", "Reports",
-                "Rollout", "Commands", "Operations", "Postgres", "PrivatePostgres", "Workbench",
+                "Families", "Samples", "Simulation", "Images", "Store", "Manifest", "Reports",
+                "Rollout", "Commands", "Operations", "PrivatePostgres", "Workbench",
             ],
             path: "Tests/Nights",
             swiftSettings: common
@@ -282,7 +281,7 @@ let package = Package(
             "RolloutTests",
             [
                 "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
-                "Families", "Samples", "Simulation", "SourceTree", "Images", "Journal", "Manifest",
+                "Families", "Samples", "Simulation", "SourceTree", "Images", "Store", "Manifest",
                 "Reports",
                 "Rollout",
             ]
@@ -290,7 +289,7 @@ let package = Package(
         tests(
             "CarShareTests",
             [
-                "Digests", "Domain", "Journal", "Manifest", "SourceTree", "Wire", "Sessions",
+                "Digests", "Domain", "Store", "Manifest", "SourceTree", "Wire", "Sessions",
                 "Radio",
                 "Modules", "Protocols", "Families", "Reports", "Rollout", "Samples", "Simulation",
             ],
@@ -304,7 +303,7 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "Commands", "Digests", "Domain", "Families", "FollowModule", "Journal", "Manifest",
+                "Commands", "Digests", "Domain", "Families", "FollowModule", "Store", "Manifest",
                 "Modules", "Operations", "PrivateBus", "PrivatePostgres", "Radio", "Reports",
                 "ScanAndRead", "SetLights",
                 "Signers", "Simulation", "SourceTree", "Threads", "Trust", "UnlockVehicle",
@@ -341,7 +340,7 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "BlueZ", "Domain", "Wire", "Commands", "Images", "Journal", "Manifest",
+                "BlueZ", "Domain", "Wire", "Commands", "Images", "Store", "Manifest",
                 "Operations", "Radio",
                 "Reports",
                 "Rollout", "Workbench", "yardmaster",
@@ -351,16 +350,16 @@ let package = Package(
         tests("ThreadsTests", ["Threads"]),
         tests(
             "PostgresTests",
-            ["Domain", "Postgres", "PrivatePostgres", "Threads", "Workbench"]
+            ["Domain", "Store", "PrivatePostgres", "Threads", "Workbench"]
         ),
         tests(
             "FleetStoreTests",
             [
-                "Domain", "Journal", "Manifest", "Operations", "Postgres", "PrivatePostgres",
+                "Domain", "Store", "Manifest", "Operations", "PrivatePostgres",
                 "Reports", "Rollout", "SourceTree", "Threads", "Workbench",
             ]
         ),
-        tests("JournalTests", ["Journal", "Domain", "Threads", "Workbench"]),
+        tests("JournalTests", ["Store", "Domain", "Threads", "Workbench"]),
         tests(
             "ImagesTests",
             ["Images", "Digests", "Domain", "Files", "Threads", "Workbench", "yardmaster"],
@@ -392,7 +391,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZ", "CSQLite", "DBus", "Digests", "Domain", "Families", "Images", "Journal",
+                "BlueZ", "CSQLite", "DBus", "Digests", "Domain", "Families", "Images", "Store",
                 "Manifest", "Modules", "Operations", "Protocols", "Radio", "Reports", "Rollout",
                 "Sessions", "Signatures", "Simulation", "SourceTree", "Threads", "Trust",
                 "VehicleModules", "Wire",
@@ -443,7 +442,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "fleet-bench",
-            dependencies: ["Domain", "Postgres", "Threads"],
+            dependencies: ["Domain", "Store", "Threads"],
             path: "Bench/gateways",
             swiftSettings: common
         )

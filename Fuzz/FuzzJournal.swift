@@ -2,8 +2,8 @@ import CSQLite
 import Dispatch
 import Domain
 import Glibc
-import Journal
 import Operations
+import Store
 import Threads
 
 /// A journal with any values in its cells, or with any bytes in its file: it is read, or refused.

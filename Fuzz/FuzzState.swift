@@ -2,9 +2,9 @@ import BlueZ
 import Domain
 import Glibc
 import Images
-import Journal
 import Operations
 import Reports
+import Store
 import Trust
 import Wire
 

@@ -1,6 +1,6 @@
 import Domain
 import Glibc
-import Postgres
+import Store
 import Threads
 
 /// One gateway of the benchmark: a start of the program with its own connection and thread.

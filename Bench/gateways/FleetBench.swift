@@ -1,6 +1,6 @@
 import Domain
 import Foundation
-import Postgres
+import Store
 import Threads
 
 /// Measures rights and verdicts with a real PostgreSQL, through the same calls as a run.

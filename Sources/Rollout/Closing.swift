@@ -1,5 +1,5 @@
 import Domain
-import Journal
+import Store
 
 /// How an execution ends, after its open debts were taken into account.
 struct Closing: Sendable, Equatable {

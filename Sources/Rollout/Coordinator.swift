@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 package import Reports
+package import Store
 
 /// Decides which execution may touch a module.
 ///

@@ -1,7 +1,7 @@
 package import Domain
-package import Journal
 package import Radio
 import Reports
+package import Store
 
 /// The resources that an execution shares with the others of its run.
 package struct Depot: Sendable {

@@ -1,5 +1,5 @@
 package import Domain
-package import Journal
+package import Store
 
 /// Estimates how long updates will take, from the times of earlier ones.
 package struct Estimate: Sendable {

@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 package import Reports
+package import Store
 import Synchronization
 
 /// The only stream of events of a run: gives them numbers and times, and passes them on in order.

@@ -1,9 +1,9 @@
 import Domain
-import Journal
 import Modules
 import Radio
 import Reports
 import Sessions
+import Store
 import Wire
 
 /// One attempt: reach the module, look at it, do the steps that are left.

@@ -1,8 +1,8 @@
 import Domain
-import Journal
 import Modules
 import Reports
 import Sessions
+import Store
 
 /// Settling an update that was begun on the module earlier: nothing else is done with the module
 /// before that.

@@ -1,7 +1,7 @@
 import Domain
-import Journal
 import Modules
 import Reports
+import Store
 
 /// The end of an execution: the steps of `always`, and the records in the journal and the reports.
 extension Execution {

@@ -1,10 +1,10 @@
 import Domain
 import Families
-import Journal
 import Modules
 import Radio
 import Reports
 import Sessions
+import Store
 
 /// Reaching the module: what an execution adds to the owner of its link.
 ///

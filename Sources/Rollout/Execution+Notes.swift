@@ -1,8 +1,8 @@
 import Domain
-import Journal
 import Modules
 import Radio
 import Reports
+import Store
 
 /// The state of an execution, for the journal and the reports.
 extension Execution {

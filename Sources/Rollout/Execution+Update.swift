@@ -1,7 +1,7 @@
 package import Domain
-package import Journal
 import Modules
 package import Sessions
+package import Store
 
 /// Updates as steps: which images of a path are due, and the results of their sessions.
 extension Execution {

@@ -1,10 +1,10 @@
 import Domain
 import Families
-import Journal
 import Modules
 import Radio
 import Reports
 import Sessions
+import Store
 
 /// One rollout on one vehicle, from the first search to the verdict.
 final class Execution {

@@ -1,6 +1,6 @@
 import Domain
-package import Journal
 package import Manifest
+package import Store
 
 extension FrozenPlan {
     /// The vehicles of its list with their modules, for the journal.

@@ -1,7 +1,7 @@
 import Domain
-import Journal
 import Modules
 import Radio
+import Store
 
 /// What ends an attempt before its last step.
 enum Halt: Error {

@@ -1,11 +1,11 @@
 package import Domain
 import Families
-package import Journal
 package import Manifest
 package import Modules
 package import Radio
 package import Sessions
 package import SourceTree
+package import Store
 
 /// Turns a frozen plan into jobs, with images and secrets in place of their names.
 package struct JobBuilder: Sendable {

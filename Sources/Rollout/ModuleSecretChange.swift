@@ -1,8 +1,8 @@
 package import Domain
 package import Families
-package import Journal
 package import Modules
 package import Radio
+package import Store
 
 /// What is needed to change the secret of a vehicle's module: its keeper and the module's profile.
 package struct ModuleSecretChange: Sendable {

@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Reports
+import Store
 import Synchronization
 
 /// The state of a rollout: the journal's records when the run began, and what this run has added.

@@ -1,8 +1,8 @@
 package import Domain
-package import Journal
 import Modules
 package import Radio
 package import Reports
+package import Store
 
 /// The result of a run: what became of its vehicles, why it ended, how its adapters were used.
 package struct RunResult: Sendable, Equatable {

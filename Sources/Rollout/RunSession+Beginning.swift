@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Reports
+import Store
 
 // Verdicts on vehicles before anything is begun.
 

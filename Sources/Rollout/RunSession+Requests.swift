@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Reports
+import Store
 
 /// What the journal has for a run under way: holds, inhibitions, requests of people.
 extension RunSession {

@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Reports
+import Store
 import Synchronization
 
 /// A run's records of vehicles that other machines work on, when they share the rollout.

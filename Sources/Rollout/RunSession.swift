@@ -1,9 +1,9 @@
 import Domain
-import Journal
 import Manifest
 import Modules
 import Radio
 import Reports
+import Store
 
 /// An active run: performs the scheduler's decisions, each vehicle in a task of its own.
 struct RunSession {

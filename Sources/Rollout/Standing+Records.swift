@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 package import Reports
+package import Store
 
 extension Standing {
     /// The standing of a vehicle from the journal: the same for runs, reports and `status`.

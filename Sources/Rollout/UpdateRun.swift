@@ -1,9 +1,9 @@
 import Domain
-import Journal
 import Modules
 import Radio
 import Reports
 import Sessions
+import Store
 
 /// One update of an execution: stores its memory in the journal, reports it as events, and gives it
 /// the execution's link.

@@ -1,8 +1,8 @@
 import Commands
 import Domain
-import Journal
 import Manifest
 import Operations
+import Store
 
 /// `complete`: the words that complete an argument in a shell, from the state directory.
 ///

@@ -1,6 +1,6 @@
 import Commands
-import Journal
 import Operations
+import Store
 import Wire
 
 /// `fetch`: fetches the images of a manifest into the store, without contact to any vehicle.

@@ -1,6 +1,6 @@
 import Domain
 import Operations
-import Postgres
+import Store
 
 /// Findings of `fleet check` about the user, the past and the history of the tables.
 extension FleetCommand {

@@ -1,8 +1,8 @@
 import Commands
 import Domain
 import Operations
-import Postgres
 import Reports
+import Store
 import Wire
 
 /// `fleet`: creates, upgrades and checks the tables of a fleet in PostgreSQL.

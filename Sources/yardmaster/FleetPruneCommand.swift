@@ -2,7 +2,7 @@ import Commands
 import Domain
 import Glibc
 import Operations
-import Postgres
+import Store
 import Wire
 
 /// `fleet prune`: deletes old rows from a fleet's database, and can archive them in a file.

@@ -1,7 +1,7 @@
 import Commands
 import Domain
 import Operations
-import Postgres
+import Store
 import Wire
 
 /// `gateway drain`: a gateway finishes its work and begins nothing new; `gateway forget`: the fleet

@@ -1,8 +1,8 @@
 import Commands
 import Domain
 import Operations
-import Postgres
 import Reports
+import Store
 import Wire
 
 /// `gateways`: the gateways that work on a fleet.

@@ -1,8 +1,8 @@
 import Commands
 import Domain
-import Journal
 import Operations
 import Reports
+import Store
 import Wire
 
 /// `history`: the runs so far, the newest first.

@@ -1,7 +1,7 @@
 import Commands
-import Journal
 import Operations
 import Reports
+import Store
 import Wire
 
 /// `history compare`: compares two runs.

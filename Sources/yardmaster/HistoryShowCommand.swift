@@ -1,8 +1,8 @@
 import Commands
 import Domain
-import Journal
 import Operations
 import Reports
+import Store
 import Wire
 
 /// `history show`: one run with the events of every vehicle; it can also write its reports again.

@@ -1,10 +1,10 @@
 import Commands
 import Domain
 import Images
-import Journal
 import Manifest
 import Operations
 import Reports
+import Store
 import Wire
 
 /// `images`: lists the image store, verifies it, and removes what is no longer needed.

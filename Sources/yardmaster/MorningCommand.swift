@@ -1,8 +1,8 @@
 import Commands
 import Domain
-import Journal
 import Operations
 import Reports
+import Store
 import Wire
 
 /// `morning`: the tasks for people after the night.

@@ -1,11 +1,11 @@
 import Commands
 import Domain
 import Glibc
-import Journal
 import Modules
 import Operations
 import Radio
 import Rollout
+import Store
 import Synchronization
 import Wire
 

@@ -1,9 +1,9 @@
 import CLinux
 import Commands
 import Glibc
-import Journal
 import Operations
 import Rollout
+import Store
 import Synchronization
 import Web
 

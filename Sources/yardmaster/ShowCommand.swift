@@ -1,8 +1,8 @@
 import Commands
 import Domain
-import Journal
 import Operations
 import Reports
+import Store
 import Wire
 
 /// `show`: everything that is known about one vehicle.

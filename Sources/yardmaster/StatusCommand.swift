@@ -1,8 +1,8 @@
 import Commands
 import Domain
-import Journal
 import Operations
 import Reports
+import Store
 import Wire
 
 /// `status` and `fleet status`: the state of the latest rollout.

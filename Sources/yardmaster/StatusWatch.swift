@@ -1,11 +1,11 @@
 import Commands
 import Domain
 import Glibc
-import Journal
 import Manifest
 import Operations
 import Reports
 import Rollout
+import Store
 import Synchronization
 import Wire
 

@@ -1,9 +1,9 @@
 import Digests
 import Domain
 import Families
-import Journal
 import Rollout
 import Simulation
+import Store
 import Synchronization
 import Testing
 

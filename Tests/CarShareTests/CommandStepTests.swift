@@ -1,7 +1,6 @@
 import Digests
 import Domain
 import Families
-import Journal
 import Manifest
 import Modules
 import Protocols
@@ -10,6 +9,7 @@ import Reports
 import Rollout
 import Sessions
 import Simulation
+import Store
 import Synchronization
 import Testing
 import Wire

@@ -1,7 +1,6 @@
 import Digests
 import Domain
 import Families
-import Journal
 import Modules
 import Protocols
 import Radio
@@ -9,6 +8,7 @@ import Reports
 import Rollout
 import Sessions
 import Simulation
+import Store
 import Synchronization
 import Testing
 import Wire

@@ -1,9 +1,9 @@
 import Domain
 import Families
-import Journal
 import Radio
 import Rollout
 import Simulation
+import Store
 import Testing
 
 /// A central without any key in the place of a GO device, judged by what it has collected.

@@ -1,10 +1,9 @@
 import Domain
-import Journal
 import Operations
-import Postgres
 import PrivatePostgres
 import Reports
 import Rollout
+import Store
 import Testing
 
 /// What several gateways know of what one of them has begun, done and owes, and what people set for all.

@@ -1,8 +1,8 @@
 import Domain
 import Operations
-import Postgres
 import PrivatePostgres
 import Rollout
+import Store
 import Testing
 
 /// Rollouts that are begun again and again, and gateways of which the database has lost something.

@@ -1,7 +1,6 @@
 import Domain
-import Journal
 import Operations
-import Postgres
+import Store
 import Testing
 
 /// How vehicles end that all gateways have left, and that no gateway waits for them.

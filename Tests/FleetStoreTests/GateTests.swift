@@ -1,8 +1,7 @@
 import Domain
-import Journal
 import Operations
-import Postgres
 import PrivatePostgres
+import Store
 import Testing
 
 /// One set of gates and waves over any number of gateways, on a real PostgreSQL.

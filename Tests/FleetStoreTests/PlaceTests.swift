@@ -1,9 +1,8 @@
 import Domain
-import Journal
 import Operations
-import Postgres
 import PrivatePostgres
 import Rollout
+import Store
 import Testing
 import Workbench
 

@@ -1,7 +1,7 @@
 import Domain
-import Journal
 import PrivatePostgres
 import Rollout
+import Store
 import Testing
 
 /// What holds of the right to a module, wherever it comes from.

@@ -1,10 +1,9 @@
 import Domain
 import Glibc
-import Journal
 import Operations
-import Postgres
 import PrivatePostgres
 import Rollout
+import Store
 import Synchronization
 import Testing
 import Threads

@@ -1,7 +1,6 @@
 import Domain
-import Journal
-import Postgres
 import PrivatePostgres
+import Store
 import Testing
 
 @testable import Operations

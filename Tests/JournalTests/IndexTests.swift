@@ -1,7 +1,7 @@
 import Testing
 import Workbench
 
-@testable import Journal
+@testable import Store
 
 /// The cost of a query that runs for each vehicle must not grow with the number of vehicles.
 @Suite struct IndexTests {

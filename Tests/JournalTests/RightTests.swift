@@ -2,7 +2,7 @@ import Domain
 import Testing
 import Workbench
 
-@testable import Journal
+@testable import Store
 
 /// The right to a module, and what is on disk when it is granted.
 @Suite struct RightTests {

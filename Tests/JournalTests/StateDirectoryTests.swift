@@ -1,6 +1,6 @@
 import Domain
 import Glibc
-import Journal
+import Store
 import Testing
 import Workbench
 

@@ -2,7 +2,7 @@ import Domain
 import Testing
 import Workbench
 
-@testable import Journal
+@testable import Store
 
 /// Upgrades of a journal, by upgrades that only these tests have.
 @Suite struct UpgradeTests {

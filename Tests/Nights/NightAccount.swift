@@ -1,7 +1,7 @@
 import Domain
-import Journal
 import Reports
 import Rollout
+import Store
 
 /// Everything that is known of one night after its end, for the judges.
 struct NightAccount: Sendable {

@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Reports
+import Store
 
 /// How often each disturbance met a vehicle in each state, and how often each fault had each
 /// outcome.

@@ -2,7 +2,6 @@ import Digests
 import Domain
 import Families
 import Foundation
-import Journal
 import Manifest
 import Modules
 import Operations
@@ -12,6 +11,7 @@ import Samples
 import Sessions
 import Simulation
 import SourceTree
+import Store
 import Synchronization
 import Wire
 

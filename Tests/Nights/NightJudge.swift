@@ -1,7 +1,7 @@
 import Domain
-import Journal
 import Reports
 import Rollout
+import Store
 
 /// Finds the promises of docs/promises.md that a life of nights has broken.
 ///

@@ -2,13 +2,13 @@ import Commands
 import Domain
 import Families
 import Foundation
-import Journal
 import Manifest
 import Modules
 import Operations
 import Radio
 import Simulation
 import SourceTree
+import Store
 import Synchronization
 import Wire
 import Workbench

@@ -1,6 +1,5 @@
 import Domain
 import Families
-import Journal
 import Manifest
 import Modules
 import Operations
@@ -10,6 +9,7 @@ import Rollout
 import Sessions
 import Simulation
 import SourceTree
+import Store
 import Synchronization
 import Wire
 

@@ -1,9 +1,9 @@
 import Commands
 import Domain
 import Foundation
-import Journal
 import Manifest
 import Operations
+import Store
 import Synchronization
 import Workbench
 

@@ -1,11 +1,11 @@
 import Commands
 import Domain
-import Journal
 import Manifest
 import Operations
 import Reports
 import Rollout
 import Sessions
+import Store
 import Synchronization
 import Wire
 

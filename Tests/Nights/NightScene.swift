@@ -1,8 +1,8 @@
 import Domain
 import Families
-import Journal
 import Protocols
 import Simulation
+import Store
 
 /// The state of a depot's modules, and the program's records about them.
 struct NightScene: Sendable {

@@ -1,10 +1,10 @@
 import Commands
 import Domain
-import Journal
 import Manifest
 import Operations
 import Reports
 import Rollout
+import Store
 import Synchronization
 import Wire
 

@@ -1,5 +1,5 @@
 import Domain
-import Postgres
+import Store
 import Testing
 
 /// Addresses of fleets: they contain no password, and nothing that weakens the connection.

@@ -1,7 +1,7 @@
 import Domain
 import Glibc
-import Postgres
 import PrivatePostgres
+import Store
 import Testing
 import Workbench
 

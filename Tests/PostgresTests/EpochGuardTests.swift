@@ -1,5 +1,5 @@
 import Domain
-import Postgres
+import Store
 import Testing
 
 /// The databases that may grant rights.

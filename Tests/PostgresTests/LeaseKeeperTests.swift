@@ -1,5 +1,5 @@
 import Domain
-import Postgres
+import Store
 import Testing
 
 /// Renewal and loss of rights, as transcripts: length 60 s, margin 1 s, beat 15 s, reserve 25 s.

@@ -1,6 +1,6 @@
 import Domain
-import Postgres
 import PrivatePostgres
+import Store
 import Synchronization
 import Testing
 

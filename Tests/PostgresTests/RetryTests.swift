@@ -1,6 +1,6 @@
 import Domain
-import Postgres
 import PrivatePostgres
+import Store
 import Testing
 
 /// `retry` of a whole rollout: which vehicles are taken again on all gateways, and which are left.

@@ -1,6 +1,6 @@
 import Domain
-import Postgres
 import PrivatePostgres
+import Store
 import Testing
 
 /// What is read for those who look, where a gateway's word came late or is over.

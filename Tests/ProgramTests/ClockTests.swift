@@ -1,8 +1,8 @@
 import Commands
 import Domain
 import Foundation
-import Journal
 import Operations
+import Store
 import Testing
 import Threads
 

@@ -1,11 +1,11 @@
 import Domain
 import Families
 import Foundation
-import Journal
 import Modules
 import Operations
 import Radio
 import Simulation
+import Store
 import Synchronization
 import Testing
 

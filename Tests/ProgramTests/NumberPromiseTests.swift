@@ -1,9 +1,9 @@
 import Commands
 import Domain
 import Foundation
-import Journal
 import Operations
 import Reports
+import Store
 import Testing
 import Threads
 

@@ -1,12 +1,12 @@
 import Domain
 import Families
 import Foundation
-import Journal
 import Manifest
 import Modules
 import Operations
 import Radio
 import Simulation
+import Store
 import Testing
 import Wire
 import Workbench

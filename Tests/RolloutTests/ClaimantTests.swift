@@ -1,8 +1,8 @@
 import Domain
 import Families
-import Journal
 import Rollout
 import Simulation
+import Store
 import Testing
 
 /// Two modules that claim one serial: the one that accepts our secret is updated, and the report

@@ -1,11 +1,11 @@
 import Domain
 import Families
 import Foundation
-import Journal
 import Manifest
 import Reports
 import Rollout
 import Simulation
+import Store
 import Testing
 import Wire
 

@@ -1,13 +1,13 @@
 import Digests
 import Domain
 import Families
-import Journal
 import Modules
 import Protocols
 import Reports
 import Rollout
 import Sessions
 import Simulation
+import Store
 import Synchronization
 import Wire
 

@@ -1,7 +1,6 @@
 import Digests
 import Domain
 import Families
-import Journal
 import Modules
 import Protocols
 import Reports
@@ -9,6 +8,7 @@ import Rollout
 import Sessions
 import Simulation
 import SourceTree
+import Store
 import Testing
 import Wire
 

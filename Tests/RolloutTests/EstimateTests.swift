@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Rollout
+import Store
 import Testing
 
 /// The estimate of a plan's duration before the run.

@@ -2,7 +2,6 @@ import Digests
 import Domain
 import Families
 import Images
-import Journal
 import Protocols
 import Radio
 import Reports
@@ -10,6 +9,7 @@ import Rollout
 import Samples
 import Sessions
 import Simulation
+import Store
 import Synchronization
 
 /// One module, one update and one interruption; then as many runs as it takes to finish.

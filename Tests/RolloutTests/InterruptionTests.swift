@@ -1,9 +1,9 @@
 import Domain
 import Families
-import Journal
 import Protocols
 import Rollout
 import Simulation
+import Store
 import Testing
 
 /// One interruption in each run, at every possible place: the result is always right.

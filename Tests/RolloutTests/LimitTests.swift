@@ -1,10 +1,10 @@
 import Domain
 import Families
-import Journal
 import Manifest
 import Reports
 import Rollout
 import Simulation
+import Store
 import Testing
 
 /// The limits that keep one vehicle from taking a whole night, and the vehicles that `retry` takes.

@@ -1,11 +1,11 @@
 import Domain
 import Families
-import Journal
 import Manifest
 import Modules
 import Reports
 import Rollout
 import Simulation
+import Store
 import Testing
 
 @Suite struct OutcomeTests {

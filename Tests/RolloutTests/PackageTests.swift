@@ -3,11 +3,11 @@ import Domain
 import Families
 import Glibc
 import Images
-import Journal
 import Protocols
 import Rollout
 import Sessions
 import Simulation
+import Store
 import Testing
 
 /// Packages made by the vendor's tool, from the file to the module that runs them.

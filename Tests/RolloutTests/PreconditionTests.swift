@@ -1,11 +1,11 @@
 import Domain
 import Families
-import Journal
 import Manifest
 import Modules
 import Reports
 import Rollout
 import Simulation
+import Store
 import Testing
 
 /// Preconditions on the module, on its signal, and on labels of the fleet list.

@@ -2,13 +2,13 @@ import Digests
 import Domain
 import Families
 import Foundation
-import Journal
 import Modules
 import Protocols
 import Reports
 import Rollout
 import Sessions
 import Simulation
+import Store
 import Synchronization
 import Testing
 

@@ -1,5 +1,5 @@
 import Domain
-import Journal
+import Store
 import Testing
 
 @testable import Rollout

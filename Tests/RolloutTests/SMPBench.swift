@@ -3,7 +3,6 @@ import Domain
 import Families
 import Foundation
 import Images
-import Journal
 import Modules
 import Protocols
 import Radio
@@ -12,6 +11,7 @@ import Rollout
 import Samples
 import Sessions
 import Simulation
+import Store
 import Synchronization
 import Testing
 

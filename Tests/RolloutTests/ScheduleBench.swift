@@ -1,12 +1,12 @@
 import Digests
 import Domain
 import Families
-import Journal
 import Radio
 import Reports
 import Rollout
 import Sessions
 import Simulation
+import Store
 import Synchronization
 
 /// Runs of a depot bench with a schedule, over any number of adapters.

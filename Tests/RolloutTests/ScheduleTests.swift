@@ -2,12 +2,12 @@ import Digests
 import Domain
 import Families
 import Foundation
-import Journal
 import Manifest
 import Radio
 import Reports
 import Rollout
 import Simulation
+import Store
 import Synchronization
 import Testing
 import Wire

@@ -2,7 +2,6 @@ import Digests
 import Domain
 import Families
 import Images
-import Journal
 import Manifest
 import Modules
 import Protocols
@@ -12,6 +11,7 @@ import Rollout
 import Samples
 import Sessions
 import Simulation
+import Store
 import Synchronization
 import Testing
 

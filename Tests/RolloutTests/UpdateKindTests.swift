@@ -1,11 +1,11 @@
 import Domain
 import Families
-import Journal
 import Modules
 import Protocols
 import Reports
 import Rollout
 import Simulation
+import Store
 import Testing
 
 /// Every kind of update of a Comodule module, and every fault of each.

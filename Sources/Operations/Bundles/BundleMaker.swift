@@ -3,9 +3,9 @@ import Domain
 import Files
 import Glibc
 import Images
-import Journal
 import Manifest
 import SourceTree
+import Store
 import Trust
 
 /// Writes a rollout into one file: manifest, lists, profiles, images, and the documents that verify

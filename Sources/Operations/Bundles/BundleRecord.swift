@@ -1,8 +1,8 @@
 package import Commands
 import Domain
-import Journal
 import Manifest
 import Signatures
+import Store
 import Threads
 import Trust
 import Wire

@@ -2,10 +2,10 @@ package import Commands
 import Domain
 import Families
 import Images
-import Journal
 import Manifest
 import Modules
 import SourceTree
+import Store
 import Threads
 import Trust
 

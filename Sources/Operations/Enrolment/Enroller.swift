@@ -1,9 +1,9 @@
 package import Domain
 import Families
-package import Journal
 package import Modules
 package import Radio
 import Sessions
+package import Store
 
 /// A module that is to be enrolled or taken out of service.
 package struct EnrolTarget: Sendable {

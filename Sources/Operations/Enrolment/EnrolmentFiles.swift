@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 import Manifest
+package import Store
 
 /// The files and the journal of one vehicle that is being enrolled.
 package actor EnrolmentFiles: EnrolmentKeeper {

@@ -1,5 +1,5 @@
 package import Domain
-package import Journal
+package import Store
 
 /// Why a vehicle was not enrolled.
 package struct EnrolFault: Error, Sendable, Equatable {

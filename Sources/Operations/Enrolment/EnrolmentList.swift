@@ -2,11 +2,11 @@ import Commands
 import Domain
 import Families
 import Glibc
-import Journal
 import Manifest
 import Modules
 import Radio
 import SourceTree
+import Store
 
 /// One vehicle that is to be enrolled or taken out of service.
 struct EnrolmentCandidate: Sendable {

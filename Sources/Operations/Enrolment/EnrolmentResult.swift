@@ -1,6 +1,6 @@
 package import Commands
 import Domain
-import Journal
+import Store
 package import Wire
 
 /// The result for a vehicle that was to be enrolled.

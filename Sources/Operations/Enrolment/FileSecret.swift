@@ -1,8 +1,8 @@
 package import Domain
 package import Families
-package import Journal
 import Modules
 package import Rollout
+package import Store
 
 /// The secret of a vehicle in service, as a file that can be replaced.
 package struct FileSecret: SecretKeeper {

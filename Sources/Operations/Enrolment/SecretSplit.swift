@@ -1,9 +1,9 @@
 package import Commands
 import Domain
 import Glibc
-import Journal
 package import Manifest
 import SourceTree
+import Store
 
 /// Gives vehicles that share a key a file each, and their rows of the fleet list the new names.
 ///

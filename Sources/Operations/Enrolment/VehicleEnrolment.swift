@@ -1,10 +1,10 @@
 package import Commands
 import Domain
-import Journal
 import Manifest
 package import Modules
 import Radio
 import Rollout
+import Store
 import Threads
 
 /// Enrols vehicles, or takes one out of service.

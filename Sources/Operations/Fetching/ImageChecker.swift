@@ -1,10 +1,10 @@
 package import Commands
 package import Domain
 package import Images
-package import Journal
 package import Manifest
 package import Modules
 package import Rollout
+package import Store
 
 /// Checks the images of a plan, which are in the store, before any radio work.
 package struct ImageChecker {

@@ -1,7 +1,7 @@
 package import Commands
 package import Domain
-import Journal
 import Manifest
+import Store
 
 /// The images of rollouts that have begun and are not over, whatever their manifests contain by
 /// now.

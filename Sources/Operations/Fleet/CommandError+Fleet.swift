@@ -1,5 +1,5 @@
 package import Commands
-package import Postgres
+package import Store
 
 extension CommandError {
     /// The error for tables that do not fit this program.

@@ -1,9 +1,8 @@
 package import Commands
 import Domain
 import Glibc
-import Journal
-package import Postgres
 import SourceTree
+package import Store
 import Threads
 
 /// The address of the fleet's database, and what opens it.

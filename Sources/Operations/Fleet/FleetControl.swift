@@ -1,7 +1,6 @@
 package import Commands
 package import Domain
-import Journal
-import Postgres
+import Store
 
 /// People's requests to a fleet, from any machine that reaches its database.
 ///

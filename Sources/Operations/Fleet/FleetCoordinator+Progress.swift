@@ -1,7 +1,6 @@
 import Domain
-package import Journal
-import Postgres
 import Rollout
+package import Store
 
 extension FleetCoordinator {
     /// Reports progress, for `status` and the like; no right depends on it.

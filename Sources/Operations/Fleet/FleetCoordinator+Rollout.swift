@@ -1,8 +1,7 @@
 package import Domain
-package import Journal
 import Manifest
-import Postgres
 package import Rollout
+package import Store
 import Synchronization
 
 // The rollout that all gateways go through together.

@@ -1,9 +1,8 @@
 package import Domain
-package import Journal
 import Manifest
-import Postgres
 import Reports
 package import Rollout
+package import Store
 
 extension FleetCoordinator {
     /// The report of an act to the fleet, under the right with which the act was done.

@@ -1,9 +1,8 @@
 package import Domain
-package import Journal
-package import Postgres
 package import Reports
 package import Rollout
 import Sessions
+package import Store
 import Synchronization
 
 /// Coordinates the gateways of a fleet: a module is touched only with the right of the fleet's

@@ -1,8 +1,7 @@
 package import Domain
-package import Journal
 package import Manifest
-package import Postgres
 package import Rollout
+package import Store
 
 /// A gateway's steps in its fleet before any radio work of a run: it signs in, begins or continues
 /// the rollout, and enters the plan's vehicles.

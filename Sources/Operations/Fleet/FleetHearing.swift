@@ -1,5 +1,5 @@
 import Domain
-import Postgres
+import Store
 import Synchronization
 
 /// Reports to the fleet's database how well this gateway hears the vehicles of its rollout.

@@ -1,5 +1,5 @@
 import Domain
-import Postgres
+import Store
 
 /// One rollout of a fleet at one moment, with a summary of the others.
 struct FleetLook: Sendable {

@@ -1,6 +1,6 @@
 import Commands
 import Domain
-import Postgres
+import Store
 import Threads
 
 /// Says which gateway of a fleet works on a module, for commands that take no right themselves.

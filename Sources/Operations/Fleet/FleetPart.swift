@@ -1,8 +1,7 @@
 package import Domain
-import Journal
 package import Manifest
-package import Postgres
 package import Rollout
+package import Store
 
 /// A run's part in a rollout of the fleet.
 package struct FleetPart: Sendable {

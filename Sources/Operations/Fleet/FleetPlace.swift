@@ -1,9 +1,8 @@
 import Commands
 import Domain
-import Journal
 import Manifest
-import Postgres
 import Rollout
+import Store
 import Threads
 
 /// A fleet from which a run takes its rights.

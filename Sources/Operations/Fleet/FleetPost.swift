@@ -1,7 +1,6 @@
 import Domain
-package import Journal
-package import Postgres
 package import Rollout
+package import Store
 
 /// Sends the reports in this gateway's journal to the fleet's database, in their order.
 ///

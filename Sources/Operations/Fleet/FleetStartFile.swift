@@ -1,7 +1,7 @@
 import Commands
 import Files
 import Glibc
-import Postgres
+import Store
 
 /// The file in a state directory with the processes of this gateway that may have rights.
 ///

@@ -1,6 +1,6 @@
 import Domain
-package import Postgres
 package import Reports
+package import Store
 
 /// A fleet's figures for Prometheus.
 package enum GatewayMetrics {

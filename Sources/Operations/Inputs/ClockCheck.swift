@@ -1,6 +1,6 @@
 package import Commands
 package import Domain
-import Journal
+import Store
 
 /// Whether the clock of this machine can be right, before anything is done by it.
 ///

@@ -2,7 +2,7 @@ package import Commands
 import Domain
 import Files
 import Glibc
-package import Journal
+package import Store
 
 extension CommandError {
     /// The error for a state directory that cannot be used.

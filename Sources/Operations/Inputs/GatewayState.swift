@@ -2,8 +2,8 @@ package import Commands
 import Domain
 import Files
 import Glibc
-import Journal
 import Reports
+import Store
 
 /// The state directory of this machine's runs, for the commands that steer or show them.
 ///

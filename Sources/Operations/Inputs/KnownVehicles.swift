@@ -1,8 +1,8 @@
 package import Commands
 import Domain
-import Journal
 package import Manifest
 import Rollout
+import Store
 
 /// The vehicles that a state directory knows, for selections.
 package struct KnownVehicles {

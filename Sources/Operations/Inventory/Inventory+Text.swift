@@ -1,6 +1,6 @@
 package import Domain
-import Journal
 import Reports
+import Store
 package import Wire
 
 extension Inventory {

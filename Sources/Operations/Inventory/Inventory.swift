@@ -1,7 +1,7 @@
 package import Domain
-package import Journal
 package import Manifest
 import Rollout
+package import Store
 
 /// The modules in the yard, vehicle by vehicle, from the journal at one moment.
 ///

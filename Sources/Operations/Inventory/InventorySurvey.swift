@@ -1,8 +1,8 @@
 package import Domain
-package import Journal
 package import Modules
 package import Radio
 import Sessions
+package import Store
 
 /// One module that an inventory reads, with what opens it.
 package struct InventoryTarget: Sendable {

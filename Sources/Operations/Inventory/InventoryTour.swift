@@ -1,11 +1,11 @@
 package import Commands
 package import Domain
 import Families
-import Journal
 package import Manifest
 import Modules
 import Radio
 import Rollout
+import Store
 import Threads
 
 /// Reads the identity, versions and debts of vehicles: by radio, or from the journal's earlier

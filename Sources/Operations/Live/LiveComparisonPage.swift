@@ -1,6 +1,6 @@
 package import Domain
-import Journal
 import Reports
+import Store
 
 /// The page that compares two runs.
 package struct LiveComparisonPage {

@@ -1,6 +1,6 @@
 package import Domain
-import Journal
 import Reports
+import Store
 
 /// The list of all runs.
 package struct LiveHistoryPage {

@@ -3,9 +3,8 @@ package import Commands
 import Digests
 import Domain
 import Glibc
-import Journal
-import Postgres
 import Reports
+import Store
 import Synchronization
 package import Web
 import Wire

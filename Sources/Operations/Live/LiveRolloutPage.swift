@@ -1,6 +1,6 @@
 package import Domain
-import Journal
 import Reports
+import Store
 
 /// The page of one rollout: its status, waves and gates, and tasks for people; and the other
 /// rollouts.

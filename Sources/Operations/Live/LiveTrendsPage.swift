@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 import Reports
+package import Store
 
 /// One run among others: the outcomes of its vehicles and its link figures.
 package struct RunTrend: Sendable {

@@ -1,6 +1,6 @@
 package import Domain
-import Journal
 import Reports
+import Store
 
 /// All facts about one vehicle, over all nights: the content of `show` as a page.
 package struct LiveVehiclePage {

@@ -1,7 +1,7 @@
 package import Domain
-import Journal
 import Manifest
 import Reports
+import Store
 
 /// The vehicles of a rollout, with a search form that needs no script.
 package struct LiveVehiclesPage {

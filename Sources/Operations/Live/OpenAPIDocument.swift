@@ -1,6 +1,6 @@
 import Commands
-import Journal
 import Reports
+import Store
 import Wire
 
 /// The description of the interface for programs (OpenAPI 3.1), which is stored as docs/api.json.

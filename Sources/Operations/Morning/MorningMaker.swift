@@ -1,7 +1,7 @@
 package import Domain
-package import Journal
 import Manifest
 package import Reports
+package import Store
 
 /// Makes the morning page from the journal's facts about all rollouts at one moment.
 package struct MorningMaker: Sendable {

@@ -1,8 +1,8 @@
 package import Commands
 import Domain
-import Journal
 import Manifest
 import Reports
+import Store
 import Threads
 import Wire
 

@@ -1,8 +1,8 @@
 package import Commands
 import Domain
-import Journal
 import Manifest
 import Reports
+import Store
 package import Wire
 
 /// The targets of notices, and the delivery state of the notices.

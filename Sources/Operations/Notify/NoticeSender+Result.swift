@@ -1,4 +1,4 @@
-import Journal
+import Store
 package import Wire
 
 extension NoticeSender.Result {

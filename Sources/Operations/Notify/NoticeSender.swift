@@ -2,10 +2,10 @@ package import Commands
 import Domain
 import Glibc
 import Images
-package import Journal
 package import Manifest
 import Reports
 import SourceTree
+package import Store
 import Threads
 import Wire
 

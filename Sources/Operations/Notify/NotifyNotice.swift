@@ -1,7 +1,7 @@
 package import Domain
-package import Journal
 package import Manifest
 import Reports
+package import Store
 package import Wire
 
 /// The content of a notice; it does not change when sending is tried again.

@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 package import Manifest
+package import Store
 
 /// The targets that get a notice, and its kind.
 package enum NotifyPlan {

@@ -1,9 +1,9 @@
 import Commands
 import Domain
-import Journal
 package import Manifest
 import Reports
 import Rollout
+import Store
 package import Wire
 
 extension PlannedProgram {

@@ -1,10 +1,10 @@
 import Domain
 import Families
-import Journal
 import Manifest
 import Reports
 import Rollout
 import SourceTree
+import Store
 
 extension PlanAnswer {
     /// The text for people.

@@ -1,8 +1,8 @@
 package import Commands
 import Images
-import Journal
 import Manifest
 import Simulation
+import Store
 
 /// The effect that a run of a plan would have, without contact to any vehicle.
 package struct PlanAnswer {

@@ -1,10 +1,10 @@
 package import Domain
 import Glibc
-package import Journal
 package import Manifest
 package import Modules
 import Reports
 package import Rollout
+package import Store
 package import Wire
 
 /// The effect that a run of a plan would have, according to the journal and the manifest.

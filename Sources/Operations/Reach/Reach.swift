@@ -2,7 +2,7 @@ package import Commands
 import Domain
 import Glibc
 package import Images
-package import Journal
+package import Store
 
 /// What a command may change: the world, or in a rehearsal nothing but its own state directory.
 ///

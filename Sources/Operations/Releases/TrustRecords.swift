@@ -1,9 +1,9 @@
 package import Commands
 import Domain
 import Glibc
-import Journal
 import Manifest
 import Signatures
+import Store
 package import Trust
 
 /// `trust add` and `trust reset`: the keys that a depot knows, and the releases that it trusted by

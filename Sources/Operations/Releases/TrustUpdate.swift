@@ -1,7 +1,7 @@
 package import Commands
 import Domain
 import Images
-import Journal
+import Store
 import Trust
 
 /// Updates the trusted documents of a repository, and downloads files that its roles have signed.

@@ -2,10 +2,10 @@ package import Commands
 package import DBus
 import Domain
 import FakeBlueZ
-import Journal
 import Rehearsal
 import Rollout
 package import Simulation
+import Store
 
 /// Serves a simulated depot to other programs, in real time, until a signal arrives.
 package struct DepotService: Sendable {

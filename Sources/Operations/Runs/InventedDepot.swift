@@ -4,12 +4,12 @@ import Domain
 import Families
 import Glibc
 import Images
-import Journal
 import Manifest
 import Modules
 import Rollout
 import Simulation
 import SourceTree
+import Store
 import Wire
 
 /// The depot of a rehearsal without a depot's file: a module for each vehicle of the fleet list.

@@ -1,13 +1,12 @@
 package import Commands
 package import Domain
 import Images
-import Journal
 package import Manifest
 package import Modules
-import Postgres
 package import Radio
 import Reports
 package import Rollout
+import Store
 package import Wire
 
 /// The parts of a run, wherever it takes place.

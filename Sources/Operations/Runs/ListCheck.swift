@@ -1,9 +1,9 @@
 import Commands
 import Domain
-import Journal
 import Manifest
 import Reports
 import Rollout
+import Store
 
 /// Compares the list of a run with the journal, before radio work.
 struct ListCheck {

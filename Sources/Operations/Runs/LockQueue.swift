@@ -1,6 +1,6 @@
 package import Commands
 import Glibc
-package import Journal
+package import Store
 package import Threads
 
 /// Waits for the state directory's lock while another run has it, on a thread of its own.

@@ -1,12 +1,11 @@
 import BlueZ
 package import Commands
 import Domain
-import Journal
 package import Manifest
-import Postgres
 import Reports
 import Rollout
 import Simulation
+import Store
 import Threads
 import Wire
 

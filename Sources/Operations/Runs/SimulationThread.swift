@@ -1,8 +1,8 @@
 package import Commands
 package import Domain
-import Journal
 package import Manifest
 package import Simulation
+import Store
 package import Threads
 
 /// All values that a run in a simulated depot needs.

@@ -1,5 +1,5 @@
 import Domain
-import Postgres
+import Store
 
 /// Says what a vehicle of a fleet's rollout waits for before it is begun; the first reason that applies.
 struct FleetWaits {

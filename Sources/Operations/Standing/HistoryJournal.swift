@@ -1,6 +1,6 @@
 package import Commands
 package import Domain
-package import Journal
+package import Store
 
 /// Reads the journal for `history show`.
 package enum HistoryJournal {

@@ -1,7 +1,7 @@
 package import Domain
-package import Journal
 package import Reports
 import Rollout
+package import Store
 
 /// Decides what a person has to do next about vehicles of one rollout.
 package struct NextStepGuide: Sendable {

@@ -1,8 +1,7 @@
 import Domain
-import Journal
 import Manifest
-package import Postgres
 import Reports
+package import Store
 
 extension RolloutSnapshot {
     /// The snapshot of a rollout in a fleet's tables, with the same values as from a journal.

@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 package import Reports
+package import Store
 
 extension RolloutSnapshot {
     /// What to do about each vehicle that is not in order, in the order of the plan.

@@ -1,8 +1,8 @@
 package import Commands
 package import Domain
-package import Journal
 package import Reports
 import Rollout
+package import Store
 
 /// The state of a rollout at one moment, from the journal of one machine or the database of a
 /// fleet: the source of `status`, selections and the morning's page.

@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Reports
+import Store
 package import Wire
 
 extension RolloutStatus: JSONDescribed {

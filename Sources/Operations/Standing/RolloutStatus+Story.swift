@@ -1,7 +1,7 @@
 package import Commands
 package import Domain
-import Journal
 package import Reports
+import Store
 
 extension RolloutStatus {
     /// The rollout as it stands now, for `--report`: as if a run had ended here.

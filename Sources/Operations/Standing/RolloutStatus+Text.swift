@@ -1,7 +1,7 @@
 package import Domain
-package import Journal
 package import Reports
 import Rollout
+package import Store
 
 extension RolloutStatus {
     /// One vehicle as it is printed.

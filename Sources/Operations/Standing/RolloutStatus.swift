@@ -1,8 +1,8 @@
 package import Domain
-package import Journal
 package import Manifest
 package import Reports
 import Rollout
+package import Store
 
 /// The content of `status`: one rollout with its vehicles, and a summary of the other rollouts.
 ///

@@ -1,6 +1,6 @@
 package import Domain
-package import Journal
 import Reports
+package import Store
 package import Wire
 
 /// A comparison of two runs: how many vehicles ended in which way, and which ended differently.

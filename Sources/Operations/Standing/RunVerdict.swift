@@ -1,9 +1,9 @@
 package import Commands
 import Domain
-package import Journal
 package import Manifest
 import Reports
 package import Rollout
+package import Store
 
 /// Converts the result of a run to an exit code.
 package struct RunVerdict {

@@ -1,5 +1,5 @@
 import Domain
-import Journal
+import Store
 
 /// Texts about people's commands, for those who look later.
 extension Saying {

@@ -1,8 +1,7 @@
 package import Domain
-package import Journal
-import Postgres
 package import Reports
 import Rollout
+package import Store
 
 /// A run with its events, as `history show` prints it.
 package struct ShownRun: Sendable {

@@ -1,8 +1,8 @@
 package import Commands
 package import Domain
-package import Journal
 import Manifest
 package import Reports
+package import Store
 package import Wire
 
 /// Reads the journal of a state directory for commands that only look: `status`, `show`, `morning`,

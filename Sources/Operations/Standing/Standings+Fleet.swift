@@ -1,8 +1,7 @@
 import Domain
-import Journal
-import Postgres
 import Reports
 import Rollout
+import Store
 
 // The values of `status`, `show`, `morning` and `history`, made from a fleet's answers.
 

@@ -1,4 +1,4 @@
-import Journal
+import Store
 
 /// The process that works in a state directory, if there is one.
 enum StateDirectoryHolder {

@@ -1,5 +1,5 @@
 import Domain
-import Journal
+import Store
 
 /// What only this machine's journal has: begun or set before the machine joined its fleet.
 struct UnsharedRecords: Sendable {

@@ -1,8 +1,8 @@
 import Domain
-import Journal
 import Manifest
 import Reports
 import Rollout
+import Store
 package import Wire
 
 extension VehicleStory: JSONDescribed {

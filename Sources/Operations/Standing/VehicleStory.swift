@@ -1,8 +1,8 @@
 package import Domain
-import Journal
 import Manifest
 package import Reports
 import Rollout
+import Store
 
 /// One vehicle as `show` prints it, for people and for programs.
 package struct VehicleStory: Sendable {

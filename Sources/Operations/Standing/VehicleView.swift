@@ -1,5 +1,5 @@
 package import Domain
-package import Journal
+package import Store
 
 /// The journal's records of one vehicle at one moment.
 package struct VehicleView: Sendable {

@@ -1,6 +1,6 @@
 package import Commands
 package import Domain
-import Journal
+import Store
 import Threads
 
 /// What a person says about changes that a list and a journal cannot show: another id of a vehicle,

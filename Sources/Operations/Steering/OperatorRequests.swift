@@ -1,10 +1,9 @@
 package import Commands
 import Domain
-import Journal
 package import Manifest
-import Postgres
 import Reports
 import Rollout
+import Store
 import Threads
 import Wire
 

@@ -1,4 +1,4 @@
-import Journal
+import Store
 
 /// Why a run ends, apart from the outcomes of its vehicles.
 package enum RunEnding: Equatable, Sendable {

@@ -1,7 +1,7 @@
 import Domain
-import Journal
 import Radio
 import Reports
+import Store
 import Synchronization
 
 /// The scheduler for executions: owns the state machine, and wakes executions that get a turn.

@@ -1,6 +1,6 @@
 import Domain
-import Journal
 import Reports
+import Store
 
 /// The journal first: the intent of a step that changes something is on disk before the act.
 extension Execution {

@@ -1,5 +1,5 @@
 import Domain
-import Journal
+import Store
 
 /// The steps of `always` that are still owed to the vehicle, by this execution and earlier ones.
 extension Execution {

@@ -1,10 +1,10 @@
 import Domain
-import Journal
 import Manifest
 import Modules
 import Radio
 import Reports
 import Sessions
+import Store
 
 /// Preconditions: checked at their step, and again before the point of no return.
 extension Execution {

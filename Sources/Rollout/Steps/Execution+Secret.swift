@@ -1,9 +1,9 @@
 import Domain
 import Families
-import Journal
 import Modules
 import Radio
 import Sessions
+import Store
 
 /// Changes of the module's secret, over links of their own.
 extension Execution {

@@ -1,7 +1,7 @@
 import Domain
-import Journal
 import Modules
 import Reports
+import Store
 
 /// Steps other than updates: which performer does each, and which events report it.
 extension Execution {

@@ -1,6 +1,6 @@
 import Domain
 import Families
-import Journal
+import Store
 import Wire
 
 extension JobStep {

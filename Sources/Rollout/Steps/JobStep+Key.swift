@@ -1,7 +1,7 @@
 import Digests
 import Domain
-import Journal
 import Manifest
+import Store
 
 extension VehicleJob {
     /// The key of a step by its place: the vehicle's own steps first, then those of `always`.

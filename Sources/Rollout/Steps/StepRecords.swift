@@ -1,5 +1,5 @@
 import Domain
-import Journal
+import Store
 
 /// The journal's records of the steps of one execution that change something.
 ///

@@ -1,7 +1,7 @@
 import Domain
-import Postgres
 import Reports
 import Rollout
+import Store
 
 /// All that is known of one night of a fleet when it is over, for anyone who judges it.
 struct FleetNightAccount: Sendable {

@@ -1,10 +1,9 @@
 import Domain
-import Journal
 import Manifest
 import Operations
-import Postgres
 import Rollout
 import Simulation
+import Store
 import Synchronization
 
 /// One gateway over all nights: its disk, its place, its line to the database, and what runs on it.

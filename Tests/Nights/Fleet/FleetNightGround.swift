@@ -1,9 +1,9 @@
 import Domain
 import Glibc
 import Operations
-import Postgres
 import PrivatePostgres
 import Simulation
+import Store
 import Synchronization
 import Workbench
 

@@ -1,6 +1,5 @@
 import Domain
-import Journal
-import Postgres
+import Store
 
 /// What people say on a gateway: it holds for the fleet, and for the gateway's own journal.
 extension FleetNightLife {

@@ -1,12 +1,11 @@
 import Domain
-import Journal
 import Manifest
 import Operations
-import Postgres
 import Reports
 import Rollout
 import Sessions
 import Simulation
+import Store
 import Synchronization
 import Wire
 

@@ -1,11 +1,9 @@
 import Digests
 import Domain
 import Families
-import Journal
 import Manifest
 import Modules
 import Operations
-import Postgres
 import Protocols
 import Radio
 import Reports
@@ -14,6 +12,7 @@ import Samples
 import Sessions
 import Simulation
 import SourceTree
+import Store
 import Synchronization
 import Wire
 
