@@ -146,42 +146,39 @@ private func write(_ bytes: [UInt8]) {
 
 /// Each question on its own, because one that is refused ends the reading.
 private func readAll() {
-    let reader = JournalReader(directory: folder)
     let now = WallTime(milliseconds: 1_790_000_000_000)
     let vehicle = VehicleID("v1")
-    let questions: [(JournalView) throws(JournalError) -> Void] = [
-        { (view) throws(JournalError) in
-            for run in try view.runs(rollout: nil, limit: 8) {
-                for event in try view.events(run: run.number) { _ = RunList.body(of: event) }
-                _ = try view.lastWords(ofRun: run.number)
-                _ = try view.radio(ofRun: run.number)
+    func shown(_ value: Any?) { _ = "\(value as Any)" }
+    try? JournalReader(directory: folder).read { view throws(JournalError) in
+        for run in (try? view.runs(rollout: nil, limit: 8)) ?? [] {
+            for event in (try? view.events(run: run.number)) ?? [] {
+                _ = RunList.body(of: event)
             }
-        },
-        { (view) throws(JournalError) in _ = (try view.lastRealRun(), try view.openRuns()) },
-        { (view) throws(JournalError) in _ = "\(try view.present(now))" },
-        { (view) throws(JournalError) in _ = "\(try view.sightings())" },
-        { (view) throws(JournalError) in _ = "\(try view.signals()) \(try view.endings())" },
-        { (view) throws(JournalError) in _ = "\(try view.enrolments())" },
-        { (view) throws(JournalError) in _ = "\(try view.inventory())" },
-        { (view) throws(JournalError) in _ = "\(try view.runVersions())" },
-        { (view) throws(JournalError) in _ = "\(try view.rollout("r") as Any)" },
-        { (view) throws(JournalError) in _ = "\(try view.openRequests(for: nil))" },
-        { (view) throws(JournalError) in _ = "\(try view.inhibits(at: now))" },
-        { (view) throws(JournalError) in _ = "\(try view.failures(atLeast: 1))" },
-        { (view) throws(JournalError) in _ = "\(try view.measures())" },
-        { (view) throws(JournalError) in _ = "\(try view.debts()) \(try view.owed(by: nil))" },
-        { (view) throws(JournalError) in _ = "\(try view.hold(on: "r") as Any)" },
-        { (view) throws(JournalError) in
-            let records = try view.executions(rollout: "r")
-            _ = "\(try view.standing(records))"
-        },
-        { (view) throws(JournalError) in _ = "\(try view.intents(rollout: "r", vehicle: nil))" },
-        { (view) throws(JournalError) in _ = "\(try view.doubts(of: vehicle))" },
-        { (view) throws(JournalError) in _ = "\(try view.outbox(limit: 9))" },
-        { (view) throws(JournalError) in _ = "\(try view.vehicles())" },
-        { (view) throws(JournalError) in
-            _ = "\(try view.sayings(of: nil, sinceRun: 0, limit: 9))"
-        },
-    ]
-    for question in questions { try? reader.read(question) }
+            shown(try? view.lastWords(ofRun: run.number))
+            shown(try? view.radio(ofRun: run.number))
+        }
+        shown(try? view.lastRealRun())
+        shown(try? view.openRuns())
+        shown(try? view.present(now))
+        shown(try? view.sightings())
+        shown(try? view.signals())
+        shown(try? view.endings())
+        shown(try? view.enrolments())
+        shown(try? view.inventory())
+        shown(try? view.runVersions())
+        shown(try? view.rollout("r"))
+        shown(try? view.openRequests(for: nil))
+        shown(try? view.inhibits(at: now))
+        shown(try? view.failures(atLeast: 1))
+        shown(try? view.measures())
+        shown(try? view.debts())
+        shown(try? view.owed(by: nil))
+        shown(try? view.hold(on: "r"))
+        if let records = try? view.executions(rollout: "r") { shown(try? view.standing(records)) }
+        shown(try? view.intents(rollout: "r", vehicle: nil))
+        shown(try? view.doubts(of: vehicle))
+        shown(try? view.outbox(limit: 9))
+        shown(try? view.vehicles())
+        shown(try? view.sayings(of: nil, sinceRun: 0, limit: 9))
+    }
 }

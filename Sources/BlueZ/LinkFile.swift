@@ -17,7 +17,13 @@ package final class LinkFile: LinkMemory {
     package init(path: String, bonds: String? = nil) {
         self.path = path
         bondPath = bonds
-        known = Monitor(Set(Self.read(path).filter { $0.utf8.count == 17 }))
+        known = Monitor(
+            Set(
+                Self.read(path).filter { line in
+                    line.utf8.count == 17 && line.allSatisfy { $0.isHexDigit || $0 == ":" }
+                }
+            )
+        )
         let lines: [String] = bonds.map { Self.read($0) } ?? []
         let pairs = lines.map { $0.split(separator: " ").map(String.init) }
         bonded = Monitor(
@@ -52,7 +58,7 @@ package final class LinkFile: LinkMemory {
         let count = Glibc.read(file, &buffer, buffer.count)
         guard count > 0 else { return [] }
         let text = String(decoding: buffer[..<count], as: UTF8.self)
-        return text.split(separator: "\n").map(String.init)
+        return text.split(whereSeparator: \.isNewline).map(String.init)
     }
 
     /// Writes a new file and renames it over the old one, so that the file is always complete.
