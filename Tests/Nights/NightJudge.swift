@@ -436,10 +436,10 @@ struct NightJudge {
         if isFine, !isElsewhere, steps.contains(.update), let image = NightImage.of(kind) {
             let target = image.version(wish.release)
             let isMore = now.version.map { $0 > target } ?? false
-            // A sensor does not show whether its image is on trial, so this may be an image that
-            // the other program has just installed.
+            // Only a light shows that its image is on trial: of others this may be an image that the
+            // other program has just installed, and that goes back later.
             let isTheirTrial =
-                kind == .sensor && told?.tally == .current && account.rivals.contains(number)
+                kind != .light && told?.tally == .current && account.rivals.contains(number)
             // The other program may have installed a newer version since then.
             let isTheirs = isMore && account.rivals.contains(number)
             if now.version != target, !isTheirs, !isTheirTrial, !isMore || told?.tally == .ok {

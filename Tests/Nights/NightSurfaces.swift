@@ -266,6 +266,7 @@ final class NightSurfaces: Sendable {
                     )
                 },
                 history: row.end,
+                list: RunList([row], sayings: [], holder: nil).json,
                 morning: MorningMaker(
                     try MorningMaker.Ground(in: view, since: now, holder: nil, at: now),
                     plans: [:],
@@ -277,6 +278,9 @@ final class NightSurfaces: Sendable {
             )
         }
         compare("the history", found.history.map { Self.counts($0.vehicles) }, counts)
+        // The interface for programs answers with these documents.
+        let listed = found.list["runs"]?.array ?? []
+        compare("the document of the history", listed.map { Self.counts($0["counts"]) }, [counts])
         // Each vehicle has a last word of the run, and the same one in both runs.
         let alike = found.comparison
         compare("the comparison with itself", alike.same, outcomes.count)
@@ -329,6 +333,10 @@ final class NightSurfaces: Sendable {
         compare("the counts of a notice", found.notice.counts, end.vehicles.sentence)
         let nights = found.morning.nights.filter { $0.run == run }
         compare("the morning", nights.map { Self.counts($0.counts) }, [counts])
+        let mornings = (found.morning.json["rollouts"]?.array ?? []).filter {
+            $0["run"]?.integer == Int64(run)
+        }
+        compare("the document of the morning", mornings.map { Self.counts($0["counts"]) }, [counts])
     }
 
     /// What `show` says of one vehicle, and whether a notice names it.

@@ -29,7 +29,7 @@ extension FleetNightLife {
     ) async throws {
         let (author, now) = ("anna", gateway.clock.wallTime)
         let journal = gateway.journal
-        func hold(_ kind: FleetHold.Kind) async throws {
+        func hold(_ kind: Hold.Kind) async throws {
             guard let known = try await fleet.lastRollout() else { return }
             _ = try await fleet.hold(known.name, kind, reason: "said", by: author)
         }
