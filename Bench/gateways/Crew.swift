@@ -161,21 +161,34 @@ struct BenchRollout: Sendable {
     func intend(_ index: Int, _ lease: FleetLease, as gateway: BenchGateway) async throws {
         let vehicle = vehicles[index]
         _ = try await gateway.fleet.accounts(of: vehicle.vehicle, on: vehicle.serial)
-        let act = FleetAct(
-            lease,
-            vehicle: vehicle.vehicle,
+        let intent = Intent(
+            execution: 0,
+            run: 1,
             rollout: name,
-            beginning: beginning,
-            digest: "d",
-            ordinal: 0,
-            effect: "once",
-            action: "feature",
-            isPaying: false
+            vehicle: vehicle.vehicle,
+            step: StepKey(nil),
+            place: 0,
+            effect: .once,
+            description: "feature",
+            begun: WallTime(milliseconds: 0)
         )
+        let act = FleetAct(Act(intent), under: lease, beginning: beginning, isPaying: false)
         guard try await gateway.fleet.intend(act, of: gateway.holder) == .granted else {
             throw BenchError.state("\(vehicle.vehicle): no permit")
         }
-        try await gateway.fleet.settleStep(act, "done", of: gateway.holder)
+        var word = FleetWord(
+            .step,
+            instance: gateway.holder.instance,
+            gateway: gateway.holder.gateway,
+            serial: vehicle.serial,
+            epoch: lease.epoch,
+            rollout: name,
+            beginning: beginning,
+            vehicle: vehicle.vehicle,
+            run: 1
+        )
+        (word.sentence, word.outcome) = ("feature", IntentRecord.done)
+        try await gateway.fleet.accept(word)
     }
 }
 

@@ -172,50 +172,11 @@ package struct Nearness: Sendable, Equatable {
     }
 }
 
-/// An act that is about to be done on a module, with its consequences.
-package struct Act: Sendable {
-    package let intent: Intent
-    /// The module's debt from then on.
-    package var debt: Debt?
-    package var owed: [OwedStep]
-
-    package init(_ intent: Intent, opening debt: Debt? = nil, owing owed: [OwedStep] = []) {
-        (self.intent, self.debt, self.owed) = (intent, debt, owed)
-    }
-}
-
-/// The verdict of another machine on a vehicle of the same rollout.
-package struct SharedEnd: Sendable, Equatable {
-    package let vehicle: VehicleID
-    package let outcome: Outcome
-    package let failure: FailureClass?
-    package let sentence: String
-    package let version: FirmwareVersion?
-    /// Empty for a verdict that no single machine found.
-    package let gateway: String
-
-    package init(
-        _ vehicle: VehicleID,
-        _ outcome: Outcome,
-        _ failure: FailureClass?,
-        _ sentence: String,
-        version: FirmwareVersion?,
-        by gateway: String
-    ) {
-        self.vehicle = vehicle
-        self.outcome = outcome
-        self.failure = failure
-        self.sentence = sentence
-        self.version = version
-        self.gateway = gateway
-    }
-}
-
 /// The changes of a rollout that several machines work on.
 package struct SharedNews: Sendable, Equatable {
     /// The last wave that was let in.
     package let wave: Int
-    package let ended: [SharedEnd]
+    package let ended: [FleetEnd]
     /// Vehicles that were queued again.
     package let opened: [VehicleID]
     /// Vehicles that other machines work on now.
@@ -227,7 +188,7 @@ package struct SharedNews: Sendable, Equatable {
 
     package init(
         wave: Int,
-        ended: [SharedEnd],
+        ended: [FleetEnd],
         opened: [VehicleID],
         busy: [VehicleID] = [],
         favoured: [VehicleID] = [],
@@ -291,7 +252,7 @@ package enum Claim: Sendable, Equatable {
     /// Not now; it is tried again.
     case later(Waiting)
     /// Another machine has given it its verdict.
-    case settled(SharedEnd)
+    case settled(FleetEnd)
     /// There was no decision, or nobody may have it now; the text explains this for people.
     case unknown(String)
 }

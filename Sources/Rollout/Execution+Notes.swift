@@ -12,7 +12,7 @@ extension Execution {
     func note(
         _ state: ExecutionState,
         durably: Bool,
-        intending act: IntendedAct? = nil,
+        intending act: Act? = nil,
         detail: String? = nil,
         deadline: (label: String, in: Duration)? = nil
     ) async throws(JournalError) {
@@ -30,7 +30,7 @@ extension Execution {
 
     /// Writes the record, the debt if it differs from the journal's, and a payment that was not
     /// written yet.
-    func save(durably: Bool, intending act: IntendedAct?) async throws(JournalError) {
+    func save(durably: Bool, intending act: Act?) async throws(JournalError) {
         let debt = debt
         let isKept = debt == act?.debt ?? keptDebt
         try await depot.journal.record(

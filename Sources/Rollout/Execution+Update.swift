@@ -80,7 +80,7 @@ extension Execution {
         _ update: UpdateJob,
         step: Int,
         _ memory: UpdateMemory
-    ) async throws(Halt) -> IntendedAct? {
+    ) async throws(Halt) -> Act? {
         if let debt, debt.image == update.digest {
             guard try await mustOweAgain(debt) else { return nil }
             return try await permit(Act(transfer(of: update, step), owing: always), paying: true)
@@ -134,7 +134,7 @@ extension Execution {
         } catch { throw .journal(error) }
     }
 
-    private func permit(_ act: Act, paying: Bool) async throws(Halt) -> IntendedAct {
+    private func permit(_ act: Act, paying: Bool) async throws(Halt) -> Act {
         let permit: Permit
         do throws(JournalError) {
             permit = try await depot.coordinator.permit(
@@ -151,12 +151,9 @@ extension Execution {
         case .ended: throw .stopped
         }
         record.acted = true
-        return IntendedAct(
-            act.intent,
-            opening: act.debt,
-            owing: act.owed,
-            isFleets: depot.coordinator.isShared
-        )
+        var act = act
+        act.isFleets = depot.coordinator.isShared
+        return act
     }
 
     /// Pays the debt: the module was seen settled.

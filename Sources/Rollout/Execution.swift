@@ -53,7 +53,7 @@ final class Execution {
     /// Attempts that failed on the radio before, on any machine.
     private var failures = 0
     /// The verdict of another machine, if there is one.
-    private(set) var settled: SharedEnd?
+    private(set) var settled: FleetEnd?
     /// The verdict of this machine alone, when other machines also decide how the vehicle ends.
     private(set) var left: Closing?
 

@@ -9,7 +9,7 @@ final class SharedPart: Sendable {
         /// Vehicles that another machine has, or that must wait.
         var parking = Parking()
         /// Verdicts of others on vehicles that this run has not ended.
-        var ends: [Int: SharedEnd] = [:]
+        var ends: [Int: FleetEnd] = [:]
         /// Vehicles that this machine has listened for long enough.
         var missed: Set<Int> = []
         /// Vehicles that this machine leaves to the others, with its own verdict.
@@ -68,7 +68,7 @@ final class SharedPart: Sendable {
     /// A vehicle of this run has ended.
     func hasEnded(at now: Moment) { state.withLock { $0.parking.ended(at: now) } }
 
-    func note(_ end: SharedEnd) {
+    func note(_ end: FleetEnd) {
         guard let index = places[end.vehicle] else { return }
         state.withLock { $0.ends[index] = end }
     }
@@ -100,7 +100,7 @@ final class SharedPart: Sendable {
         }
     }
 
-    var ends: [(vehicle: Int, end: SharedEnd)] {
+    var ends: [(vehicle: Int, end: FleetEnd)] {
         state.withLock { $0.ends.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
     }
 
@@ -328,7 +328,7 @@ extension RunSession {
     }
 
     /// Another machine has ended the vehicle: its verdict is used here, too.
-    func adopt(_ vehicle: Int, _ end: SharedEnd) async throws(JournalError) {
+    func adopt(_ vehicle: Int, _ end: FleetEnd) async throws(JournalError) {
         let left = shared?.left(vehicle)
         shared?.forgetEnd(of: vehicle)
         if let left, left.closing.outcome == end.outcome {

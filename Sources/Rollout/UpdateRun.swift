@@ -213,7 +213,7 @@ extension UpdateRun: UpdateEnvironment {
     // MARK: Notes
 
     func keep(_ session: UpdateSession) async throws(Halt) {
-        var act: IntendedAct?
+        var act: Act?
         if session.memory.stage != .none, !hasIntended {
             hasIntended = true
             act = try await execution.intent(update, step: step, session.memory)
@@ -258,7 +258,7 @@ extension UpdateRun: UpdateEnvironment {
     /// Records what must outlive the process, before it is acted upon.
     private func write(
         _ session: UpdateSession,
-        intending act: IntendedAct?
+        intending act: Act?
     ) async throws(JournalError) {
         let memory = session.memory
         let mustLast =

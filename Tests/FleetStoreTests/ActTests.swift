@@ -273,22 +273,22 @@ struct ActTests {
                 by: "mia"
             )
             // The gateway that began it was away, and reports the opposite now.
-            let act = FleetAct(
-                FleetLease(serial: lease.serial, epoch: lease.epoch),
-                vehicle: try vehicle(),
+            var word = FleetWord(
+                .step,
+                instance: north.holder.instance,
+                gateway: north.holder.gateway,
+                serial: lease.serial,
+                epoch: lease.epoch,
                 rollout: "city",
                 beginning: 1,
-                digest: try digest(1).description,
-                ordinal: 0,
-                effect: Effect.once.rawValue,
-                action: "command horn",
-                isPaying: false
+                vehicle: try vehicle(),
+                run: 1
             )
-            try await north.fleet.settleStep(
-                act,
-                answer == IntentRecord.done ? IntentRecord.failed : IntentRecord.done,
-                of: north.holder
-            )
+            word.digest = try digest(1).description
+            word.sentence = "command horn"
+            word.outcome =
+                answer == IntentRecord.done ? IntentRecord.failed : IntentRecord.done
+            try await north.fleet.accept(word)
             let step = try them.ground.server?.query(
                 them.ground.database,
                 "SELECT digest, outcome, author FROM yardmaster.step"

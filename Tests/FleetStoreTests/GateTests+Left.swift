@@ -72,14 +72,21 @@ extension GateTests {
             }
             if isBegun {
                 let act = FleetAct(
-                    lease,
-                    vehicle: all[0].id,
-                    rollout: "city",
+                    Act(
+                        Intent(
+                            execution: 0,
+                            run: 1,
+                            rollout: "city",
+                            vehicle: all[0].id,
+                            step: StepKey(nil),
+                            place: 0,
+                            effect: .once,
+                            description: "locate",
+                            begun: WallTime(milliseconds: 0)
+                        )
+                    ),
+                    under: lease,
                     beginning: 1,
-                    digest: "d",
-                    ordinal: 0,
-                    effect: "once",
-                    action: "locate",
                     isPaying: false
                 )
                 #expect(try await them[0].fleet.intend(act, of: them[0].holder) == .granted)

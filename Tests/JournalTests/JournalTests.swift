@@ -247,7 +247,7 @@ import Workbench
                 of: record,
                 begun: at(1)
             )
-            let act = IntendedAct(
+            let act = Act(
                 try intent("bus", step: 0, effect: .transfer, execution: record.number),
                 opening: debt
             )

@@ -349,26 +349,29 @@ struct LeaseTests {
                 )
                 #expect(try await mine.renew([lease], of: north, terms: terms) == [lease])
                 _ = try await mine.beat(north)
-                var run = FleetRun(
-                    instance: north.instance,
-                    gateway: north.gateway,
-                    number: 7,
-                    rollout: "city",
-                    beginning: 1,
-                    plan: "plan",
-                    isOrder: false,
-                    seed: nil,
-                    began: WallTime(milliseconds: 1)
-                )
-                try await mine.begin(run)
-                run.end = FleetRun.End(
+                func run(_ end: RunRecord.End?) throws -> FleetRun {
+                    FleetRun(
+                        RunRecord(
+                            RunName(7, of: north.gateway),
+                            of: "city",
+                            plan: try #require(
+                                SHA256Digest(bytes: [UInt8](repeating: 1, count: 32))
+                            ),
+                            started: WallTime(milliseconds: 1),
+                            end: end
+                        ),
+                        FleetStart(instance: north.instance, gateway: north.gateway, beginning: 1),
+                        counts: end.map { _ in "{}" }
+                    )
+                }
+                try await mine.begin(run(nil))
+                let end = RunRecord.End(
                     at: WallTime(milliseconds: 2),
                     exitCode: 11,
-                    reason: "r",
-                    counts: "{}"
+                    reason: "r"
                 )
                 // Safe to repeat.
-                for _ in 0..<2 { try await mine.end(run) }
+                for _ in 0..<2 { try await mine.end(run(end)) }
                 for mark in ["a", "b"] {
                     try await mine.bring(
                         plan: "plan",
@@ -425,7 +428,7 @@ struct LeaseTests {
                     _ = try fleet.sayings(of: nil, since: WallTime(milliseconds: 0), limit: 9)
                     return (try fleet.runs(of: nil, limit: 9), try fleet.planView("plan"))
                 }
-                #expect(runs.count == 1 && runs.first?.end?.exitCode == 11 && view == "{}")
+                #expect(runs.count == 1 && runs.first?.run.end?.exitCode == 11 && view == "{}")
                 let error = await #expect(throws: FleetError.self) {
                     try await mine.claim(try wish(), by: south, terms: terms)
                 }

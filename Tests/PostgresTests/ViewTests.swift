@@ -72,14 +72,21 @@ struct ViewTests {
             #expect(held?.holder?.gateway == "north" && held?.holder?.since != nil)
             let permit = try await fleet.intend(
                 FleetAct(
-                    lease,
-                    vehicle: bus,
-                    rollout: "city",
+                    Act(
+                        Intent(
+                            execution: 0,
+                            run: 4,
+                            rollout: "city",
+                            vehicle: bus,
+                            step: StepKey(nil),
+                            place: 0,
+                            effect: .converge,
+                            description: "set",
+                            begun: WallTime(milliseconds: 0)
+                        )
+                    ),
+                    under: lease,
                     beginning: 1,
-                    digest: "d",
-                    ordinal: 0,
-                    effect: "converge",
-                    action: "set",
                     isPaying: false
                 ),
                 of: north
@@ -103,7 +110,7 @@ struct ViewTests {
                 """
             )
             func report(_ epoch: Int, _ bytes: Int, _ gateway: String, run: Int) async throws
-                -> FleetDebt?
+                -> Debt?
             {
                 var progress = FleetProgress(FleetLease(serial: serial, epoch: epoch), run: run)
                 progress.image = "i"
@@ -115,18 +122,20 @@ struct ViewTests {
                 }
             }
             let early = try await report(2, 10, "west", run: 9)
-            #expect(early?.acknowledged == 0 && early?.isInBootloader == false)
+            #expect(early?.acknowledged == 0 && early?.inBootloader == false)
             // The run that began it is the last one of its gateway.
-            #expect(early?.gateway == "north" && early?.run == 3 && early?.seenGateway == nil)
+            #expect(
+                early?.gateway == "north" && early?.run == 3 && early?.seenName == early?.runName
+            )
             let own = try await report(3, 20, "north", run: 3)
-            #expect(own?.acknowledged == 20 && own?.isInBootloader == true && own?.seenRun == 3)
+            #expect(own?.acknowledged == 20 && own?.inBootloader == true && own?.seenRun == 3)
             #expect(try await report(5, 60, "south", run: 7)?.seenGateway == "south")
             let late = try await report(4, 30, "north", run: 4)
             #expect(late?.acknowledged == 60 && late?.seenGateway == "south" && late?.seenRun == 7)
             // Another image begins from nothing.
             try server.query(database, "UPDATE yardmaster.debt SET image = 'j', epoch = 6")
             let fresh = try await report(5, 70, "south", run: 7)
-            #expect(fresh?.acknowledged == 0 && fresh?.isInBootloader == false)
+            #expect(fresh?.acknowledged == 0 && fresh?.inBootloader == false)
         }
     }
 }

@@ -80,7 +80,7 @@ extension FleetCoordinator {
         }
         return SharedNews(
             wave: news.wave,
-            ended: news.ended.map(\.shared),
+            ended: news.ended,
             opened: news.opened,
             busy: places.busy,
             favoured: places.favoured,
@@ -162,7 +162,6 @@ extension FleetCoordinator {
         do throws(FleetError) {
             let known = Set(left.inhibits.map(\.vehicle))
             left.inhibits += try await fleet.inhibits().filter { !known.contains($0.vehicle) }
-                .map { Inhibit($0, at: wall) }
             guard let limit else { return left }
             for found in try await fleet.quarantined(releases, after: limit) {
                 left.quarantined[found.vehicle] = (found.count, found.message)

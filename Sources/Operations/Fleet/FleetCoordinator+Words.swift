@@ -25,7 +25,7 @@ extension FleetCoordinator {
         case .settled(let intent, let outcome):
             guard intent.effect == .once else { return nil }
             var word = word(.step, intent.rollout, intent.vehicle)
-            word.digest = intent.step.digest?.description ?? ""
+            word.digest = intent.step.text
             word.ordinal = intent.step.ordinal
             word.outcome = outcome
             word.sentence = intent.description
@@ -36,7 +36,7 @@ extension FleetCoordinator {
             return word
         case .did(let step):
             var word = word(.owed, step.rollout, step.vehicle)
-            word.digest = step.step.digest?.description ?? ""
+            word.digest = step.step.text
             word.ordinal = step.step.ordinal
             return word
         case .ended(let vehicle, let verdict, let touched, let release):

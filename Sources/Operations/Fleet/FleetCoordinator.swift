@@ -237,7 +237,7 @@ package final class FleetCoordinator: Coordinator {
         isHeld: Bool
     ) async throws(JournalError) {
         try await journal.adopt(
-            accounts.knowledge,
+            accounts,
             in: record,
             isHeld: isHeld,
             stage: UpdateMemory.Stage.transferring.rawValue,
@@ -270,7 +270,7 @@ package final class FleetCoordinator: Coordinator {
         switch try await fleet.claim(wish, by: holder, terms: terms) {
         case .granted(let lease, let generation):
             return .granted(lease, generation: generation, failures: 0)
-        case .ended(let end): return .final(.settled(end.shared))
+        case .ended(let end): return .final(.settled(end))
         case .early: return .final(.later(.other("its wave has not begun")))
         case .nearer(let other, let left):
             return .final(
@@ -291,9 +291,9 @@ package final class FleetCoordinator: Coordinator {
         case .replaced:
             return .final(.unknown("the rollout was begun again by another gateway"))
         case .stopped(let hold):
-            return .final(.stopped(Hold(hold, of: rollout)))
+            return .final(.stopped(hold))
         case .inhibited(let inhibit):
-            return .final(.inhibited(Inhibit(inhibit, at: time.wallTime)))
+            return .final(.inhibited(inhibit))
         case .quarantined(let count, let message):
             return .final(
                 .quarantined(
@@ -422,7 +422,7 @@ package final class FleetCoordinator: Coordinator {
         guard let epoch = epoch(of: serial) else { return .ended }
         let wish = FleetAct(
             act,
-            FleetLease(serial: serial, epoch: epoch),
+            under: FleetLease(serial: serial, epoch: epoch),
             beginning: act.intent.rollout == rollout ? part.beginning : nil,
             isPaying: paying
         )
@@ -433,10 +433,10 @@ package final class FleetCoordinator: Coordinator {
                 case .done(let gateway): return .done(by: gateway)
                 case .doubt(let gateway): return .doubt(by: gateway)
                 case .inhibited(let inhibit):
-                    return .inhibited(Inhibit(inhibit, at: time.wallTime))
+                    return .inhibited(inhibit)
                 case .awaits(let names):
                     return .later(
-                        "\(names) may have done `\(wish.action)` before another server took over, and has not "
+                        "\(names) may have done `\(act.intent.description)` before another server took over, and has not "
                             + "reported since: begin a run there; if that machine is gone for good, say "
                             + "'yardmaster gateway forget NAME'"
                     )

@@ -7,7 +7,7 @@ struct FleetLook: Sendable {
     let view: FleetView
     /// The shown part of its plan, as the fleet keeps it.
     let plan: String?
-    var sayings: [FleetSaying] = []
+    var sayings: [Saying] = []
     var briefs: [FleetBrief] = []
     /// The last run of each rollout, by its name.
     var lastRuns: [String: FleetRun] = [:]
@@ -39,7 +39,7 @@ struct FleetZone: Sendable {
 /// The runs of a fleet's gateways.
 struct FleetHistoryLook: Sendable {
     let runs: [FleetRun]
-    let sayings: [FleetSaying]
+    let sayings: [Saying]
     let zone: String?
 }
 
@@ -94,7 +94,7 @@ extension FleetDatabase {
         let isKnown =
             !rollouts.isEmpty || !verdicts.isEmpty
             || ground.debts.contains { $0.vehicle == vehicle }
-            || ground.doubts.contains { $0.vehicle == vehicle }
+            || ground.doubts.contains { $0.intent.vehicle == vehicle }
             || ground.owed.contains { $0.vehicle == vehicle }
             || ground.inhibits.contains { $0.vehicle == vehicle }
         guard isKnown else { return nil }
@@ -110,7 +110,7 @@ extension FleetDatabase {
         let names = try rolloutNames()
         guard !names.isEmpty else { return nil }
         let ground = try ground()
-        let owing = Set(ground.debts.map(\.rollout) + ground.doubts.map(\.rollout))
+        let owing = Set(ground.debts.map(\.rollout) + ground.doubts.map(\.intent.rollout))
         var rollouts: [FleetLook] = []
         for rollout in try self.rollouts(since: begin, or: owing.sorted()) {
             rollouts.append(try look(at: rollout, ground))
@@ -138,7 +138,7 @@ extension FleetDatabase {
             runs: runs,
             sayings: try sayings(
                 of: rollout,
-                since: oldest.noted ?? oldest.began,
+                since: oldest.byServer.started,
                 limit: RunList.mostSayings
             ),
             zone: try zone(of: rollout)
@@ -154,8 +154,8 @@ extension FleetDatabase {
             found = try run(name.number, of: gateway)
         }
         guard let found else { return nil }
-        let rollout = try rollout(found.rollout).flatMap { known in
-            known.beginning == found.beginning ? known : nil
+        let rollout = try rollout(found.run.rollout).flatMap { known in
+            known.beginning == found.start.beginning ? known : nil
         }
         var look: FleetLook?
         if let rollout { look = try self.look(at: rollout, try ground()) }
@@ -163,7 +163,7 @@ extension FleetDatabase {
             run: found,
             verdicts: try verdicts(of: found),
             rollout: look,
-            zone: try zone(of: found.rollout)
+            zone: try zone(of: found.run.rollout)
         )
     }
 }
@@ -171,7 +171,7 @@ extension FleetDatabase {
 extension FleetView {
     /// When the runs that are at work on it began, or the last one.
     fileprivate var since: WallTime {
-        let open = runs.filter { $0.end == nil }.compactMap(\.noted)
+        let open = runs.filter { $0.run.end == nil }.compactMap(\.noted)
         return open.min() ?? runs.last?.noted ?? rollout.begun
     }
 }

@@ -11,7 +11,7 @@ extension RolloutSnapshot {
         _ view: FleetView,
         in ground: FleetGround,
         plan: PlanView?,
-        sayings: [FleetSaying] = []
+        sayings: [Saying] = []
     ) {
         let known = view.rollout
         let lastRun = view.lastRun
@@ -57,12 +57,9 @@ extension RolloutSnapshot {
             settled: settled,
             shared: shared
         )
-        inhibits = ground.inhibits.map { Inhibit($0, at: ground.time) }
-        failures = ground.failures.map { FailureCount($0) }
-        debts = ground.debts.map { Debt($0) }
-        doubts = ground.doubts.map { IntentRecord($0) }
-        owed = ground.owed.map { OwedStep($0) }
-        self.sayings = sayings.reversed().map { Saying($0) }
+        (inhibits, failures) = (ground.inhibits, ground.failures)
+        (debts, doubts, owed) = (ground.debts, ground.doubts, ground.owed)
+        self.sayings = sayings.reversed()
     }
 }
 
@@ -102,7 +99,7 @@ extension FleetView {
                 started: rollout.begun
             )
         }
-        return RunRecord(run, isServerTime: true)
+        return run.byServer
     }
 }
 
@@ -118,38 +115,6 @@ extension FleetVehicle {
 
 // MARK: Records
 
-extension SHA256Digest {
-    /// A digest that is only shown; zeros for text that is no digest.
-    fileprivate init(shown text: String) {
-        let zeros = [UInt8](repeating: 0, count: 32)
-        guard let digest = SHA256Digest(text) ?? SHA256Digest(bytes: zeros) else {
-            preconditionFailure("a digest has 32 bytes")
-        }
-        self = digest
-    }
-}
-
-extension RunRecord {
-    /// Times are by the gateway's clock, or by the server's.
-    init(_ run: FleetRun, isServerTime: Bool = false) {
-        self.init(
-            RunName(run.number, of: run.gateway),
-            of: run.rollout,
-            plan: SHA256Digest(shown: run.plan),
-            started: isServerTime ? run.noted ?? run.began : run.began,
-            seed: run.seed.flatMap { UInt64($0) },
-            isOrder: run.isOrder,
-            end: run.end.map { end in
-                End(
-                    at: isServerTime ? run.closed ?? end.time : end.time,
-                    exitCode: end.exitCode,
-                    reason: end.reason
-                )
-            }
-        )
-    }
-}
-
 extension RolloutRecord {
     fileprivate init(_ rollout: FleetRollout, run: Int, isWaveOver: Bool) {
         self.init(
@@ -157,7 +122,7 @@ extension RolloutRecord {
             plan: SHA256Digest(shown: rollout.plan),
             run: run,
             at: rollout.updated,
-            hold: rollout.hold.map { Hold($0, of: rollout.name) }
+            hold: rollout.hold
         )
         state = rollout.isFinished ? .finished : .running
         wave = rollout.wave
@@ -206,98 +171,16 @@ extension ExecutionRecord {
     }
 }
 
-extension FailureCount {
-    init(_ failure: FleetFailure) {
-        self.init(
-            failure.vehicle,
-            release: SHA256Digest(shown: failure.release),
-            count: failure.count,
-            message: failure.message,
-            last: failure.last
-        )
-    }
-}
-
-extension Debt {
-    init(_ debt: FleetDebt) {
-        self.init(
-            serial: debt.serial,
-            vehicle: debt.vehicle,
-            rollout: debt.rollout,
-            execution: 0,
-            run: debt.run ?? 0,
-            begun: debt.begun,
-            image: SHA256Digest(shown: debt.facts.image),
-            name: debt.facts.name,
-            version: debt.facts.version.flatMap { FirmwareVersion($0) },
-            target: debt.facts.target,
-            total: debt.facts.total,
-            stage: ""
-        )
-        gateway = debt.gateway
-        seenGateway = debt.seenGateway ?? debt.gateway
-        seenRun = debt.seenRun ?? (debt.seenGateway == nil ? debt.run ?? 0 : 0)
-        acknowledged = debt.acknowledged
-        inBootloader = debt.isInBootloader
-    }
-}
-
-extension IntentRecord {
-    init(_ doubt: FleetDoubt) {
-        self.init(
-            Intent(
-                execution: 0,
-                run: doubt.run ?? 0,
-                rollout: doubt.rollout,
-                vehicle: doubt.vehicle,
-                step: StepKey(SHA256Digest(doubt.digest), ordinal: doubt.ordinal),
-                place: 0,
-                effect: .once,
-                description: doubt.action,
-                begun: doubt.begun
-            ),
-            of: doubt.gateway
-        )
-    }
-}
-
-extension OwedStep {
-    init(_ owed: FleetOwed) {
-        self.init(
-            StepKey(SHA256Digest(owed.step.digest), ordinal: owed.step.ordinal),
-            owed.step.action,
-            of: owed.rollout,
-            to: owed.vehicle,
-            since: RunName(owed.run ?? 0, of: owed.gateway)
-        )
-    }
-}
-
-extension Saying {
-    init(_ said: FleetSaying) {
-        self.init(
-            said.verb,
-            rollout: said.rollout,
-            vehicles: said.vehicles,
-            reason: said.reason,
-            author: said.author,
-            at: said.at
-        )
-        run = said.run?.number ?? 0
-        gateway = said.run?.gateway
-    }
-}
-
 // MARK: Gateways
 
 extension SharedStanding {
     /// The gateways that have taken part in the rollout's present beginning.
     fileprivate static func workers(of view: FleetView, in ground: FleetGround) -> [Worker] {
         var workers = view.runs.map { run in
-            Worker(run, ground.gateways.first { $0.instance == run.instance })
+            Worker(run, ground.gateways.first { $0.instance == run.start.instance })
         }
         // A gateway is at work before its run is reported, too.
-        let known = Set(view.runs.map(\.instance))
+        let known = Set(view.runs.map(\.start.instance))
         let names = Set(view.runs.map(\.gateway))
         for gateway in ground.gateways
         where gateway.rollout == view.rollout.name && gateway.beginning == view.rollout.beginning {
@@ -313,22 +196,22 @@ extension SharedStanding {
 extension SharedStanding.Worker {
     fileprivate init(_ run: FleetRun, _ gateway: FleetGateway?) {
         let state: State =
-            if run.end != nil {
-                run.end?.exitCode == nil ? .cutOff : .ended
+            if let end = run.run.end {
+                end.exitCode == nil ? .cutOff : .ended
             } else {
                 gateway.map { State($0) } ?? .cutOff
             }
         self.init(
             gateway: run.gateway,
-            run: RunName(run.number, of: run.gateway),
+            run: RunName(run.run.number, of: run.gateway),
             state: state,
-            since: run.noted ?? run.began,
+            since: run.byServer.started,
             silence: gateway?.silence ?? .zero,
             modules: gateway?.modules ?? 0,
             links: gateway?.figures?.links,
             unreported: gateway?.figures?.untold ?? 0,
-            exitCode: run.end?.exitCode,
-            reason: run.end?.reason ?? ""
+            exitCode: run.run.end?.exitCode,
+            reason: run.run.end?.reason ?? ""
         )
     }
 

@@ -38,8 +38,8 @@ package struct ShownRun: Sendable {
 
     /// A run from a fleet: the verdicts that it gave, and the present state of the rollout's other vehicles.
     init(_ look: FleetRunLook) {
-        run = RunRecord(look.run)
-        open = look.run.end == nil ? look.run.words : nil
+        run = look.run.run
+        open = look.run.run.end == nil ? look.run.words : nil
         var events: [Event] = []
         func note(_ body: Event.Body, _ time: WallTime) {
             events.append(Event(number: events.count + 1, time: time, body: body))
@@ -66,11 +66,11 @@ package struct ShownRun: Sendable {
             note(.vehicleStands(record.vehicle, standing), look.rollout?.ground.time ?? run.started)
         }
         if let end = RunEnd(look.run) { note(.runEnded(end), run.end?.time ?? run.started) }
-        records = events.map { EventRecord($0, of: look.run.number) }
+        records = events.map { EventRecord($0, of: look.run.run.number) }
         let name = look.run.gateway.visible
         remark =
             "all events are in the journal of \(name): 'yardmaster history show "
-            + "\(look.run.number)' there"
+            + "\(look.run.run.number)' there"
             + (look.rollout == nil
                 ? "; the rollout was begun again since, so only vehicles that this run ended are listed"
                 : "; vehicles that this run did not end are shown as they stand now")
@@ -94,15 +94,15 @@ extension Verdict {
 extension RunEnd {
     /// The end that the run reported; nil for a run that was cut off or is active.
     init?(_ run: FleetRun) {
-        guard let end = run.end, let code = end.exitCode else { return nil }
-        let counts = end.counts.flatMap { VehicleCounts(text: $0) } ?? VehicleCounts()
+        guard let end = run.run.end, let code = end.exitCode else { return nil }
+        let counts = run.counts.flatMap { VehicleCounts(text: $0) } ?? VehicleCounts()
         self.init(
-            rollout: run.rollout,
+            rollout: run.run.rollout,
             counts: counts.outcomes,
             unfinished: counts.unfinished,
             exitCode: code,
             reason: end.reason,
-            took: max(.zero, run.began.duration(to: end.time))
+            took: max(.zero, run.run.started.duration(to: end.time))
         )
     }
 }

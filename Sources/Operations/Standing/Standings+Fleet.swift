@@ -92,10 +92,10 @@ extension VehicleView {
         }
         let ground = look.ground
         let whole = snapshots.first
-        let debts = whole?.debts ?? ground.debts.map { Debt($0) }
-        let doubts = whole?.openDoubts ?? ground.doubts.map { IntentRecord($0) }
-        let owed = whole?.owed ?? ground.owed.map { OwedStep($0) }
-        let inhibits = whole?.inhibits ?? ground.inhibits.map { Inhibit($0, at: ground.time) }
+        let debts = whole?.debts ?? ground.debts
+        let doubts = whole?.openDoubts ?? ground.doubts
+        let owed = whole?.owed ?? ground.owed
+        let inhibits = whole?.inhibits ?? ground.inhibits
         self.init(
             vehicle: vehicle,
             snapshots: snapshots + own,
@@ -106,7 +106,7 @@ extension VehicleView {
             doubts: doubts.filter { $0.intent.vehicle == vehicle },
             owed: owed.filter { $0.vehicle == vehicle },
             inhibits: inhibits.filter { $0.vehicle == nil || $0.vehicle == vehicle },
-            failures: ground.failures.filter { $0.vehicle == vehicle }.map { FailureCount($0) },
+            failures: ground.failures.filter { $0.vehicle == vehicle },
             inventory: mine?.inventory
         )
     }
@@ -136,11 +136,11 @@ extension RunList.Row {
     /// A run as the fleet has it, with the state of a run that has no end.
     init(_ run: FleetRun) {
         let told = RunEnd(run)
-        guard run.end == nil else {
-            self.init(RunRecord(run), end: told)
+        guard run.run.end == nil else {
+            self.init(run.run, end: told)
             return
         }
-        self.init(RunRecord(run), end: told, open: run.words)
+        self.init(run.run, end: told, open: run.words)
     }
 }
 

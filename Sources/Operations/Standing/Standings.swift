@@ -378,7 +378,7 @@ package struct Standings: Sendable {
             try RunList.ownRows(of: rollout, count: count, in: view)
         }
         let rows = RunList.merged(look.runs.map { RunList.Row($0) }, mine ?? [], count)
-        let sayings = look.sayings.map { Saying($0) }
+        let sayings = look.sayings
         var list = RunList(rows, sayings: sayings, holder: journal.holder)
         list.source = asked.source
         return (list, ZoneSource.shown(look.zone, context))
@@ -395,7 +395,7 @@ package struct Standings: Sendable {
         )
         if let look = asked.answer {
             // This machine's own run is read from the journal, with all events.
-            let name = RunWish.run(RunName(look.run.number, of: look.run.gateway))
+            let name = RunWish.run(look.run.run.name)
             if let own = try ownRun(name) { return own }
             var shown = ShownRun(look)
             shown.source = asked.source

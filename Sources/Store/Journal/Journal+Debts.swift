@@ -87,7 +87,7 @@ extension Journal {
         try database.statement(
             "DELETE FROM owed WHERE execution = ? AND digest = ? AND ordinal = ?"
         ).run([
-            Value(owed.execution), .text(owed.step.digest?.description ?? ""),
+            Value(owed.execution), .text(owed.step.text),
             Value(owed.step.ordinal),
         ])
     }

@@ -68,7 +68,7 @@ extension Journal {
     package func record(
         _ execution: ExecutionRecord,
         durably: Bool,
-        intending act: IntendedAct? = nil,
+        intending act: Act? = nil,
         debt: Debt? = nil,
         paying payment: Payment? = nil,
         with verdict: VerdictBaggage = VerdictBaggage()
@@ -148,7 +148,8 @@ extension Journal {
         isFleets: Bool = false
     ) throws(JournalError) -> IntentID {
         let database = try opened()
-        let act = IntendedAct(intent, opening: debt, owing: steps, isFleets: isFleets)
+        var act = Act(intent, opening: debt, owing: steps)
+        act.isFleets = isFleets
         let id = try database.transaction(.durable) { () throws(JournalError) in
             try Self.intend(act, in: database)
         }
@@ -157,7 +158,7 @@ extension Journal {
     }
 
     static func intend(
-        _ act: IntendedAct,
+        _ act: Act,
         in database: JournalDatabase
     ) throws(JournalError) -> IntentID {
         let (intent, debt, steps) = (act.intent, act.debt, act.owed)
@@ -189,7 +190,7 @@ extension Journal {
         )
         for step in steps {
             try mark.run([
-                Value(step.execution), .text(step.step.digest?.description ?? ""),
+                Value(step.execution), .text(step.step.text),
                 Value(step.step.ordinal),
             ])
         }

@@ -1,80 +1,5 @@
 package import Domain
 
-/// The fleet's records of a vehicle and its module, which may be missing in this gateway's journal.
-package struct FleetKnowledge: Sendable {
-    /// A step that must be done once.
-    package struct Step: Sendable {
-        package let rollout: String
-        package let step: StepKey
-        package let action: String
-        /// The gateway that began it.
-        package let gateway: String
-        /// Nil and `in-doubt`: it is unknown whether it was carried out.
-        package let outcome: String?
-        /// The person who reported the outcome.
-        package let author: String?
-
-        package init(
-            rollout: String,
-            step: StepKey,
-            action: String,
-            gateway: String,
-            outcome: String?,
-            author: String?
-        ) {
-            self.rollout = rollout
-            self.step = step
-            self.action = action
-            self.gateway = gateway
-            self.outcome = outcome
-            self.author = author
-        }
-
-        fileprivate var isDoubt: Bool { outcome == nil || outcome == IntentRecord.doubtful }
-    }
-
-    package struct Debt: Sendable {
-        package let rollout: String
-        package let image: SHA256Digest
-        package let name: String
-        package let version: FirmwareVersion?
-        package let target: String
-        package let total: Int
-
-        package init(
-            rollout: String,
-            image: SHA256Digest,
-            name: String,
-            version: FirmwareVersion?,
-            target: String,
-            total: Int
-        ) {
-            self.rollout = rollout
-            self.image = image
-            self.name = name
-            self.version = version
-            self.target = target
-            self.total = total
-        }
-    }
-
-    package struct Owed: Sendable {
-        package let rollout: String
-        package let step: StepKey
-        package let action: String
-
-        package init(rollout: String, step: StepKey, action: String) {
-            (self.rollout, self.step, self.action) = (rollout, step, action)
-        }
-    }
-
-    package var steps: [Step] = []
-    package var debt: Debt?
-    package var owed: [Owed] = []
-
-    package init() {}
-}
-
 extension Journal {
     /// Takes over the fleet's records of a vehicle, for an execution that gets nothing more from
     /// the fleet.
@@ -85,7 +10,7 @@ extension Journal {
     /// began. A caller that does not yet have the right to the vehicle (`isHeld` is false) takes
     /// over only what is settled: work that others are still doing is not in doubt.
     package func adopt(
-        _ known: FleetKnowledge,
+        _ known: FleetAccounts,
         in execution: ExecutionRecord,
         isHeld: Bool,
         stage: String,
@@ -121,7 +46,7 @@ extension Journal {
     }
 
     private static func adopt(
-        _ steps: [FleetKnowledge.Step],
+        _ steps: [FleetAccounts.Step],
         _ isHeld: Bool,
         _ execution: ExecutionRecord,
         _ time: WallTime,
@@ -143,7 +68,7 @@ extension Journal {
             }
         )
         func isSame(
-            _ step: FleetKnowledge.Step,
+            _ step: FleetAccounts.Step,
             _ rollout: String,
             _ digest: String,
             _ ordinal: Int
@@ -151,7 +76,7 @@ extension Journal {
             -> Bool
         {
             step.rollout == rollout && step.step.ordinal == ordinal
-                && step.step.digest?.description ?? "" == digest
+                && step.step.text == digest
         }
         let settle = try database.statement(
             "UPDATE intents SET outcome = ?, settled = ?, author = ? WHERE id = ?"
@@ -195,7 +120,7 @@ extension Journal {
     }
 
     private static func adopt(
-        _ known: FleetKnowledge.Debt?,
+        _ known: Debt?,
         _ serial: Serial,
         _ execution: ExecutionRecord,
         _ stage: String,
@@ -238,14 +163,14 @@ extension Journal {
     }
 
     private static func adopt(
-        _ known: [FleetKnowledge.Owed],
+        _ known: [OwedStep],
         _ isHeld: Bool,
         _ execution: ExecutionRecord,
         in database: JournalDatabase
     ) throws(JournalError) {
         let vehicle = execution.vehicle
         let mine = try JournalView(database: database).owed(by: vehicle)
-        func isSame(_ step: OwedStep, _ other: FleetKnowledge.Owed) -> Bool {
+        func isSame(_ step: OwedStep, _ other: OwedStep) -> Bool {
             step.rollout == other.rollout && step.step == other.step
         }
         let drop = try database.statement(
@@ -253,7 +178,7 @@ extension Journal {
         )
         for step in mine where !known.contains(where: { isSame(step, $0) }) {
             try drop.run([
-                Value(step.execution), .text(step.step.digest?.description ?? ""),
+                Value(step.execution), .text(step.step.text),
                 Value(step.step.ordinal),
             ])
         }
@@ -267,7 +192,7 @@ extension Journal {
         for other in known where !mine.contains(where: { isSame($0, other) }) {
             let number = try Self.execution(other.rollout, vehicle, execution, in: database)
             try owe.run([
-                Value(number), .text(other.step.digest?.description ?? ""),
+                Value(number), .text(other.step.text),
                 Value(other.step.ordinal), .text(other.rollout), .text(vehicle.text),
                 Value(execution.run), .text(other.action),
             ])

@@ -12,16 +12,6 @@ package struct FleetStart: Sendable, Equatable {
     }
 }
 
-/// A run whose beginning or end is not in the fleet's database yet.
-package struct UntoldRun: Sendable {
-    package let run: RunRecord
-    package let start: FleetStart
-    /// The number of vehicles by outcome, as JSON; nil for a run that was cut off.
-    package let counts: String?
-    /// Whether its beginning is in the database.
-    package let isBegunTold: Bool
-}
-
 extension Schema {
     /// The runs that worked for a fleet; `told` is 1 when the database has the beginning, 2 when it has the end too.
     static let fleetRuns = """
@@ -35,8 +25,11 @@ extension Schema {
 }
 
 extension Journal {
-    /// The runs that have something to report to the fleet now, in their order.
-    package func untoldRuns(limit: Int = 100) throws(JournalError) -> [UntoldRun] {
+    /// The runs that have something to report to the fleet now, in their order, and whether the database has their
+    /// beginning.
+    package func untoldRuns(
+        limit: Int = 100
+    ) throws(JournalError) -> [(run: FleetRun, isBegunTold: Bool)] {
         try view().rows(
             """
             SELECT \(RunRecord.columns), fleet_instance, fleet_gateway, fleet_beginning, counts, told
@@ -46,16 +39,13 @@ extension Journal {
             """,
             [Value(limit)],
             { row throws(JournalError) in
-                UntoldRun(
-                    run: try RunRecord(row: row),
-                    start: FleetStart(
-                        instance: row.text(9) ?? "",
-                        gateway: row.text(10) ?? "",
-                        beginning: Int(row.integer(11))
-                    ),
-                    counts: row.text(12),
-                    isBegunTold: row.integer(13) > 0
+                let start = FleetStart(
+                    instance: row.text(9) ?? "",
+                    gateway: row.text(10) ?? "",
+                    beginning: Int(row.integer(11))
                 )
+                let run = FleetRun(try RunRecord(row: row), start, counts: row.text(12))
+                return (run, row.integer(13) > 0)
             }
         )
     }

@@ -58,7 +58,8 @@ extension Journal {
             if let inhibit = try view.inhibition(of: intent.vehicle, at: intent.begun) {
                 return .inhibited(inhibit)
             }
-            let act = IntendedAct(intent, opening: debt, owing: steps, isFleets: isFleets)
+            var act = Act(intent, opening: debt, owing: steps)
+            act.isFleets = isFleets
             return .intended(try Self.intend(act, in: database))
         }
         if case .intended(let id) = answer { try writeOutside(id, intent) }

@@ -152,7 +152,7 @@ package struct LostAct: Sendable, Equatable {
         [
             .integer(number), Value(intent.execution), Value(beginning), Value(intent.run),
             .text(intent.rollout), Value(plan), .text(intent.vehicle.text), .text(serial),
-            .text(intent.step.digest?.description ?? ""), Value(intent.step.ordinal),
+            .text(intent.step.text), Value(intent.step.ordinal),
             Value(intent.place), .text(intent.description), Value(intent.begun),
             Value(isOrder ? 1 : 0), Value(seed),
         ]

@@ -23,6 +23,9 @@ package struct StepKey: Sendable, Hashable {
         self.digest = digest
         self.ordinal = ordinal
     }
+
+    /// The digest as text; empty without one.
+    package var text: String { digest?.description ?? "" }
 }
 
 /// A step with effect that is about to be done on one vehicle.
@@ -93,7 +96,7 @@ package struct Intent: Sendable, Equatable {
     var values: [Value] {
         [
             Value(execution), Value(run), .text(rollout), .text(vehicle.text),
-            .text(step.digest?.description ?? ""), Value(step.ordinal), Value(place),
+            .text(step.text), Value(step.ordinal), Value(place),
             .text(effect.rawValue), .text(description), Value(image?.description), Value(begun),
         ]
     }
@@ -172,25 +175,17 @@ package struct IntentRecord: Sendable, Equatable {
     }
 }
 
-/// An intent, and what is written together with it.
-package struct IntendedAct: Sendable {
+/// An act that is about to be done on a module: its intent, and what is written together with it.
+package struct Act: Sendable, Equatable {
     package let intent: Intent
-    /// The module's debt, for a transfer.
+    /// The module's debt from then on.
     package let debt: Debt?
     /// The steps that the execution owes from then on, for its first act.
     package let owed: [OwedStep]
-    /// Whether other gateways keep the intent, too.
-    package let isFleets: Bool
+    /// Whether other gateways keep it, too.
+    package var isFleets = false
 
-    package init(
-        _ intent: Intent,
-        opening debt: Debt? = nil,
-        owing owed: [OwedStep] = [],
-        isFleets: Bool = false
-    ) {
-        self.intent = intent
-        self.debt = debt
-        self.owed = owed
-        self.isFleets = isFleets
+    package init(_ intent: Intent, opening debt: Debt? = nil, owing owed: [OwedStep] = []) {
+        (self.intent, self.debt, self.owed) = (intent, debt, owed)
     }
 }

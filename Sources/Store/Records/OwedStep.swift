@@ -71,7 +71,7 @@ package struct OwedStep: Sendable, Equatable {
     /// In the order of `columns`.
     var values: [Value] {
         [
-            Value(execution), .text(step.digest?.description ?? ""), Value(step.ordinal),
+            Value(execution), .text(step.text), Value(step.ordinal),
             .text(rollout), .text(vehicle.text), Value(run), .text(action), Value(place),
         ]
     }

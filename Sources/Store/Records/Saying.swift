@@ -7,7 +7,7 @@ package struct Saying: Sendable, Equatable {
     /// Nil for a command about vehicles.
     package let rollout: String?
     /// Empty means all of the rollout, or the depot.
-    package let vehicles: [VehicleID]
+    package internal(set) var vehicles: [VehicleID]
     package let reason: String
     package let author: String
     package let made: WallTime

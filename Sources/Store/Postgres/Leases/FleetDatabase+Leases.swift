@@ -47,8 +47,8 @@ extension FleetDatabase {
             return .granted(lease, generation: Int(generation))
         case "replaced": return .replaced
         case "unlisted": return .unlisted
-        case "inhibited": return .inhibited(FleetInhibit(row, from: 3))
-        case "stopped": if let hold = FleetHold(row, from: 3) { return .stopped(hold) }
+        case "inhibited": return .inhibited(Inhibit(row, from: 3))
+        case "stopped": if let hold = Hold(row, from: 3, of: wish.rollout) { return .stopped(hold) }
         case "ended": if let end = FleetEnd(row, from: 3, of: wish.vehicle) { return .ended(end) }
         case "early": return .early
         case "nearer":

@@ -153,8 +153,8 @@ package enum FleetClaim: Sendable, Equatable {
     case full(underWay: Int)
     /// It has its verdict, from any gateway.
     case ended(FleetEnd)
-    case stopped(FleetHold)
-    case inhibited(FleetInhibit)
+    case stopped(Hold)
+    case inhibited(Inhibit)
     /// It has failed this often on the same release; the text is the last failure's sentence.
     case quarantined(Int, String)
     /// The database has an older epoch than this gateway: it went back in time without a trace.

@@ -39,4 +39,35 @@ package struct FleetVerdict: Sendable, Equatable {
         self.sentence = sentence
         self.version = version
     }
+    /// A verdict that is kept until the database has accepted it.
+    init(_ word: FleetWord) {
+        self.init(
+            rollout: word.rollout,
+            vehicle: word.vehicle,
+            run: word.run,
+            outcome: Outcome(rawValue: word.outcome) ?? .failed,
+            failure: word.failure.flatMap { FailureClass(rawValue: $0) },
+            sentence: word.sentence,
+            version: word.version,
+            failedOn: word.release
+        )
+        beginning = word.beginning
+        isTouched = word.attempted > 0
+        (attempted, failed) = (word.attempted, word.failed)
+    }
+}
+
+extension FleetDatabase {
+    /// Brings a report of an act to the fleet's tables; one that comes twice changes nothing the second time.
+    package func accept(_ word: FleetWord) throws(FleetError) {
+        let lease = FleetLease(serial: word.serial, epoch: word.epoch)
+        switch word.kind {
+        case .step: try settleStep(word)
+        case .debt: try payDebt(of: lease, image: word.digest)
+        case .owed: try payOwed(word)
+        case .verdict:
+            let holder = FleetHolder(instance: word.instance, gateway: word.gateway)
+            try settle(lease, FleetVerdict(word), of: holder)
+        }
+    }
 }

@@ -2,71 +2,16 @@ package import Domain
 
 /// An act that is about to be done under a right.
 package struct FleetAct: Sendable, Equatable {
+    package let act: Act
     package let lease: FleetLease
-    package let vehicle: VehicleID
-    package let rollout: String
     /// Nil for another rollout, whose current beginning is used.
     package let beginning: Int?
-    package let digest: String
-    package let ordinal: Int
-    /// The raw value of an `Effect`.
-    package let effect: String
-    package let action: String
     /// Whether it is owed, and so is also done when nothing may be begun.
     package let isPaying: Bool
-    package var debt: Debt?
-    package var owed: [Owed] = []
 
-    /// The debt that the module will have until its update is proven.
-    package struct Debt: Sendable, Equatable {
-        package let image: String
-        package let name: String
-        package let version: String?
-        package let target: String
-        package let total: Int
-
-        package init(image: String, name: String, version: String?, target: String, total: Int) {
-            self.image = image
-            self.name = name
-            self.version = version
-            self.target = target
-            self.total = total
-        }
-    }
-
-    /// A step of `always` that is owed to the vehicle from then on.
-    package struct Owed: Sendable, Equatable {
-        package let digest: String
-        package let ordinal: Int
-        package let action: String
-
-        package init(digest: String, ordinal: Int, action: String) {
-            self.digest = digest
-            self.ordinal = ordinal
-            self.action = action
-        }
-    }
-
-    package init(
-        _ lease: FleetLease,
-        vehicle: VehicleID,
-        rollout: String,
-        beginning: Int?,
-        digest: String,
-        ordinal: Int,
-        effect: String,
-        action: String,
-        isPaying: Bool
-    ) {
-        self.lease = lease
-        self.vehicle = vehicle
-        self.rollout = rollout
-        self.beginning = beginning
-        self.digest = digest
-        self.ordinal = ordinal
-        self.effect = effect
-        self.action = action
-        self.isPaying = isPaying
+    package init(_ act: Act, under lease: FleetLease, beginning: Int?, isPaying: Bool) {
+        (self.act, self.lease) = (act, lease)
+        (self.beginning, self.isPaying) = (beginning, isPaying)
     }
 }
 
@@ -78,7 +23,7 @@ package enum FleetPermit: Sendable, Equatable {
     case done(by: String)
     /// It was begun before, and its result is unknown.
     case doubt(by: String)
-    case inhibited(FleetInhibit)
+    case inhibited(Inhibit)
     /// These gateways may have done it, and have not reported again after a fail-over.
     case awaits(String)
     /// The right is over.
@@ -90,31 +35,24 @@ package struct FleetAccounts: Sendable, Equatable {
     /// A step that must be done once, with its result.
     package struct Step: Sendable, Equatable {
         package let rollout: String
-        package let digest: String
-        package let ordinal: Int
+        package let step: StepKey
         package let action: String
+        /// The gateway that began it.
         package let gateway: String
         /// Nil for a step that is in doubt since its gateway vanished.
         package let outcome: String?
+        /// The person who reported the outcome.
         package let author: String?
-    }
 
-    package struct Debt: Sendable, Equatable {
-        package let rollout: String
-        package let gateway: String
-        package let facts: FleetAct.Debt
-    }
-
-    package struct Owed: Sendable, Equatable {
-        package let rollout: String
-        package let step: FleetAct.Owed
+        /// Whether it is unknown if it was carried out.
+        var isDoubt: Bool { outcome == nil || outcome == IntentRecord.doubtful }
     }
 
     /// The steps of the last beginning of each of its rollouts, and those of earlier ones that are
     /// in doubt.
     package var steps: [Step] = []
     package var debt: Debt?
-    package var owed: [Owed] = []
+    package var owed: [OwedStep] = []
     /// Attempts that failed on the radio since the vehicle's last verdict, by rollout.
     package var failures: [String: Int] = [:]
 }
@@ -125,14 +63,14 @@ extension FleetDatabase {
         _ act: FleetAct,
         of holder: FleetHolder
     ) throws(FleetError) -> FleetPermit {
-        let operation = "intend `\(act.action)` on module \(act.lease.serial)"
-        let debt = act.debt
+        let (intent, debt, owed) = (act.act.intent, act.act.debt, act.act.owed)
+        let operation = "intend `\(intent.description)` on module \(act.lease.serial)"
         let found = try rows(
             FleetStatement(
                 operation,
                 """
                 WITH i AS MATERIALIZED (
-                  SELECT word, a, b, c, d FROM yardmaster.intend(
+                  SELECT word, a, b, c, d, e FROM yardmaster.intend(
                     $1, $2::bigint, $3::uuid, $4, $5, $6::bigint, $7, $8, $9::integer, $10, $11,
                     $12::boolean,
                     CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17] END,
@@ -144,16 +82,16 @@ extension FleetDatabase {
                   FROM i WHERE i.word = 'granted' AND e.rollout = $5 AND e.beginning = $6::bigint
                     AND e.vehicle = $7 AND e.state = 'claimed' AND e.outcome IS NOT NULL
                 )
-                SELECT word, a, b, c, d FROM i
+                SELECT word, a, b, c, d, e FROM i
                 """,
                 [
                     act.lease.serial.text, "\(act.lease.epoch)", holder.instance, holder.gateway,
-                    act.rollout, act.beginning.map { "\($0)" }, act.vehicle.text, act.digest,
-                    "\(act.ordinal)", act.effect, act.action, "\(act.isPaying)", debt?.image,
-                    debt?.name, debt?.version, debt?.target, debt.map { "\($0.total)" },
-                    Self.array(act.owed.map(\.digest)),
-                    Self.array(act.owed.map { "\($0.ordinal)" }),
-                    Self.array(act.owed.map(\.action)),
+                    intent.rollout, act.beginning.map { "\($0)" }, intent.vehicle.text,
+                    intent.step.text, "\(intent.step.ordinal)", intent.effect.rawValue,
+                    intent.description, "\(act.isPaying)", debt?.image.description, debt?.name,
+                    debt?.version?.description, debt?.target, debt.map { "\($0.total)" },
+                    Self.array(owed.map(\.step.text)),
+                    Self.array(owed.map { "\($0.step.ordinal)" }), Self.array(owed.map(\.action)),
                 ]
             )
         )
@@ -164,7 +102,7 @@ extension FleetDatabase {
         case "granted": return .granted
         case "done": return .done(by: row.text(1) ?? "")
         case "doubt": return .doubt(by: row.text(1) ?? "")
-        case "inhibited": return .inhibited(FleetInhibit(row, from: 1))
+        case "inhibited": return .inhibited(Inhibit(row, from: 1))
         case "awaits": return .awaits(row.text(1) ?? "")
         case "fenced": return .fenced
         default: throw FleetError(.refused, operation, "an unknown answer: \(word)")
@@ -212,8 +150,7 @@ extension FleetDatabase {
                 accounts.steps.append(
                     FleetAccounts.Step(
                         rollout: rollout,
-                        digest: digest,
-                        ordinal: number,
+                        step: row.step(2),
                         action: action,
                         gateway: gateway,
                         outcome: row.text(6),
@@ -221,24 +158,26 @@ extension FleetDatabase {
                     )
                 )
             case "debt":
-                accounts.debt = FleetAccounts.Debt(
+                guard let image = SHA256Digest(digest) else { continue }
+                accounts.debt = Debt(
+                    serial: serial,
+                    vehicle: vehicle,
                     rollout: rollout,
-                    gateway: gateway,
-                    facts: FleetAct.Debt(
-                        image: digest,
-                        name: action,
-                        version: row.text(6),
-                        target: row.text(7) ?? "",
-                        total: number
-                    )
+                    execution: 0,
+                    run: 0,
+                    begun: WallTime(milliseconds: 0),
+                    image: image,
+                    name: action,
+                    version: row.text(6).flatMap { FirmwareVersion($0) },
+                    target: row.text(7) ?? "",
+                    total: number,
+                    stage: ""
                 )
             case "worn": accounts.failures[rollout] = number
             default:
+                let run = RunName(0, of: gateway)
                 accounts.owed.append(
-                    FleetAccounts.Owed(
-                        rollout: rollout,
-                        step: FleetAct.Owed(digest: digest, ordinal: number, action: action)
-                    )
+                    OwedStep(row.step(2), action, of: rollout, to: vehicle, since: run)
                 )
             }
         }
@@ -250,14 +189,10 @@ extension FleetDatabase {
     /// Records the result of a step; a person's answer from the meantime stays.
     ///
     /// A step that the database has lost is recorded completely, and replaces an earlier attempt.
-    package func settleStep(
-        _ act: FleetAct,
-        _ outcome: String,
-        of holder: FleetHolder
-    ) throws(FleetError) {
+    func settleStep(_ word: FleetWord) throws(FleetError) {
         _ = try rows(
             FleetStatement(
-                "settle `\(act.action)`",
+                "settle `\(word.sentence)`",
                 """
                 WITH known AS (
                   UPDATE yardmaster.step SET outcome = $1, settled = yardmaster.clock()
@@ -279,9 +214,9 @@ extension FleetDatabase {
                   AND n.author IS NULL
                 """,
                 [
-                    outcome, act.rollout, act.vehicle.text, act.digest, "\(act.ordinal)",
-                    holder.instance, "\(act.lease.epoch)", "\(act.beginning ?? 0)",
-                    act.lease.serial.text, act.action, holder.gateway,
+                    word.outcome, word.rollout, word.vehicle.text, word.digest, "\(word.ordinal)",
+                    word.instance, "\(word.epoch)", "\(word.beginning)", word.serial.text,
+                    word.sentence, word.gateway,
                 ]
             )
         )
@@ -299,21 +234,18 @@ extension FleetDatabase {
     }
 
     /// Removes an owed step that was done; one that is owed since a later right stays.
-    package func payOwed(
-        _ lease: FleetLease,
-        rollout: String,
-        vehicle: VehicleID,
-        digest: String,
-        ordinal: Int
-    ) throws(FleetError) {
+    func payOwed(_ word: FleetWord) throws(FleetError) {
         _ = try rows(
             FleetStatement(
-                "pay what \(vehicle) is owed",
+                "pay what \(word.vehicle) is owed",
                 """
                 DELETE FROM yardmaster.owed WHERE rollout = $1 AND vehicle = $2 AND digest = $3
                   AND ordinal = $4::integer AND epoch <= $5::bigint
                 """,
-                [rollout, vehicle.text, digest, "\(ordinal)", "\(lease.epoch)"]
+                [
+                    word.rollout, word.vehicle.text, word.digest, "\(word.ordinal)",
+                    "\(word.epoch)",
+                ]
             )
         )
     }

@@ -2,66 +2,40 @@ package import Domain
 
 /// A run of a gateway, as the fleet's database has it.
 package struct FleetRun: Sendable, Equatable {
-    /// The start of the program; each is one run.
-    package let instance: String
-    package let gateway: String
-    /// Counts from 1 within its gateway's state directory.
-    package let number: Int
-    package let rollout: String
-    /// The number of the rollout's beginning; 0 when it is not known.
-    package let beginning: Int
-    /// The digest, as text.
-    package let plan: String
-    package let isOrder: Bool
-    package let seed: String?
-    /// By the gateway's clock.
-    package let began: WallTime
-    package var end: End?
+    /// The run, with times by its gateway's clock.
+    package let run: RunRecord
+    package let start: FleetStart
+    /// The number of vehicles by outcome, as JSON; nil for a run without an end, or that was cut off.
+    package let counts: String?
     /// By the server's clock: when its beginning was reported, and its end.
     package internal(set) var noted: WallTime?
     package internal(set) var closed: WallTime?
     /// How long its gateway has been silent; nil after it signed off or was forgotten.
     package internal(set) var silence: Duration?
 
-    /// How it ended.
-    package struct End: Sendable, Equatable {
-        package let time: WallTime
-        /// Nil when the run was killed and a later run found it open.
-        package let exitCode: Int?
-        package let reason: String
-        /// The number of vehicles by outcome, as JSON; nil for a run that was cut off.
-        package let counts: String?
+    package var gateway: String { start.gateway }
 
-        package init(at time: WallTime, exitCode: Int?, reason: String, counts: String?) {
-            self.time = time
-            self.exitCode = exitCode
-            self.reason = reason
-            self.counts = counts
-        }
+    package init(_ run: RunRecord, _ start: FleetStart, counts: String?) {
+        (self.run, self.start, self.counts) = (run, start, counts)
     }
 
-    package init(
-        instance: String,
-        gateway: String,
-        number: Int,
-        rollout: String,
-        beginning: Int,
-        plan: String,
-        isOrder: Bool,
-        seed: String?,
-        began: WallTime,
-        end: End? = nil
-    ) {
-        self.instance = instance
-        self.gateway = gateway
-        self.number = number
-        self.rollout = rollout
-        self.beginning = beginning
-        self.plan = plan
-        self.isOrder = isOrder
-        self.seed = seed
-        self.began = began
-        self.end = end
+    /// The run with times by the server's clock, as far as they are known.
+    package var byServer: RunRecord {
+        RunRecord(
+            run.name,
+            of: run.rollout,
+            plan: run.plan,
+            started: noted ?? run.started,
+            seed: run.seed,
+            isOrder: run.isOrder,
+            end: run.end.map { end in
+                RunRecord.End(
+                    at: closed ?? end.time,
+                    exitCode: end.exitCode,
+                    reason: end.reason
+                )
+            }
+        )
     }
 
     static let columns = """
@@ -79,29 +53,31 @@ package struct FleetRun: Sendable, Equatable {
 
     init?(_ row: DatabaseRow) {
         guard let instance = row.text(0), let gateway = row.text(1), let number = row.integer(2),
-            let rollout = row.text(3), let plan = row.text(5), let began = row.integer(8)
+            let rollout = row.text(3), let plan = row.text(5), let began = row.time(8)
         else { return nil }
-        self.init(
+        let run = RunRecord(
+            RunName(Int(number), of: gateway),
+            of: rollout,
+            plan: SHA256Digest(shown: plan),
+            started: began,
+            seed: row.text(7).flatMap { UInt64($0) },
+            isOrder: row.isTrue(6),
+            end: row.time(9).map { time in
+                RunRecord.End(
+                    at: time,
+                    exitCode: row.integer(10).map { Int($0) },
+                    reason: row.text(11) ?? ""
+                )
+            }
+        )
+        let start = FleetStart(
             instance: instance,
             gateway: gateway,
-            number: Int(number),
-            rollout: rollout,
-            beginning: Int(row.integer(4) ?? 0),
-            plan: plan,
-            isOrder: row.isTrue(6),
-            seed: row.text(7),
-            began: WallTime(milliseconds: began)
+            beginning: Int(row.integer(4) ?? 0)
         )
-        if let ended = row.integer(9) {
-            end = End(
-                at: WallTime(milliseconds: ended),
-                exitCode: row.integer(10).map { Int($0) },
-                reason: row.text(11) ?? "",
-                counts: row.text(12)
-            )
-        }
-        noted = row.integer(13).map { WallTime(milliseconds: $0) }
-        closed = row.integer(14).map { WallTime(milliseconds: $0) }
+        self.init(run, start, counts: row.text(12))
+        noted = row.time(13)
+        closed = row.time(14)
         silence = row.integer(15).map { max(.zero, .microseconds($0)) }
     }
 }
@@ -129,7 +105,8 @@ package struct FleetProgress: Sendable, Equatable {
 
 extension FleetDatabase {
     /// Reports that a run has begun.
-    package func begin(_ run: FleetRun) throws(FleetError) {
+    package func begin(_ fleetRun: FleetRun) throws(FleetError) {
+        let (run, start) = (fleetRun.run, fleetRun.start)
         _ = try rows(
             FleetStatement(
                 "report run \(run.number)",
@@ -141,8 +118,9 @@ extension FleetDatabase {
                 ON CONFLICT (instance) DO NOTHING
                 """,
                 [
-                    run.instance, run.gateway, "\(run.number)", run.rollout, "\(run.beginning)",
-                    run.plan, "\(run.isOrder)", run.seed, "\(run.began.milliseconds)",
+                    start.instance, start.gateway, "\(run.number)", run.rollout,
+                    "\(start.beginning)", run.plan.description, "\(run.isOrder)",
+                    run.seed.map { "\($0)" }, "\(run.started.milliseconds)",
                 ]
             )
         )
@@ -150,18 +128,18 @@ extension FleetDatabase {
 
     /// Reports that a run has ended; an end that was reported before stays.
     package func end(_ run: FleetRun) throws(FleetError) {
-        guard let end = run.end else { return }
+        guard let end = run.run.end else { return }
         _ = try rows(
             FleetStatement(
-                "report the end of run \(run.number)",
+                "report the end of run \(run.run.number)",
                 """
                 UPDATE yardmaster.run SET ended = to_timestamp($2::double precision / 1000),
                   exit_code = $3::integer, reason = $4, counts = $5, closed = yardmaster.clock()
                 WHERE instance = $1::uuid AND ended IS NULL
                 """,
                 [
-                    run.instance, "\(end.time.milliseconds)", end.exitCode.map { "\($0)" },
-                    end.reason, end.counts,
+                    run.start.instance, "\(end.time.milliseconds)",
+                    end.exitCode.map { "\($0)" }, end.reason, run.counts,
                 ]
             )
         )

@@ -47,7 +47,7 @@ extension FleetDatabase {
     /// Pauses or aborts a rollout.
     package func hold(
         _ rollout: String,
-        _ kind: FleetHold.Kind,
+        _ kind: Hold.Kind,
         reason: String,
         by author: String
     ) throws(FleetError) -> FleetAnswer {
@@ -290,17 +290,18 @@ extension FleetDatabase {
     }
 
     /// The inhibits that are in force now.
-    package func inhibits() throws(FleetError) -> [FleetInhibit] {
+    package func inhibits() throws(FleetError) -> [Inhibit] {
         try rows(
             FleetStatement(
                 "read the inhibits",
                 """
-                SELECT vehicle, reason, author, (extract(epoch FROM expires) * 1000)::bigint
+                SELECT vehicle, reason, author, (extract(epoch FROM expires) * 1000)::bigint,
+                  (extract(epoch FROM made) * 1000)::bigint
                 FROM yardmaster.inhibit
                 WHERE expires IS NULL OR expires > yardmaster.clock() ORDER BY vehicle
                 """
             )
-        ).map { FleetInhibit($0, from: 0) }
+        ).map { Inhibit($0, from: 0) }
     }
 
     /// Which of these vehicles have failed at least `limit` times on their release.

@@ -17,7 +17,7 @@ package struct FleetRollout: Sendable, Equatable {
     /// The gate's numbers, over all gateways.
     package let attempted: Int
     package let failed: Int
-    package let hold: FleetHold?
+    package let hold: Hold?
     package let updated: WallTime
     /// When the last vehicle of the current wave had ended.
     package let waveEnded: WallTime?
@@ -42,7 +42,7 @@ package struct FleetRollout: Sendable, Equatable {
         isFinished = row.isTrue(3)
         self.begun = WallTime(milliseconds: begun)
         resumed = Int(row.integer(5) ?? 0)
-        hold = FleetHold(row, from: 6)
+        hold = Hold(row, from: 6, of: name)
         wave = Int(row.integer(10) ?? 0)
         waves = Int(row.integer(11) ?? 1)
         attempted = Int(row.integer(12) ?? 0)
@@ -50,54 +50,6 @@ package struct FleetRollout: Sendable, Equatable {
         updated = WallTime(milliseconds: row.integer(14) ?? begun)
         waveEnded = row.integer(15).map { WallTime(milliseconds: $0) }
         most = row.text(16) ?? ""
-    }
-}
-
-/// A pause or an abort of a rollout on every gateway.
-package struct FleetHold: Sendable, Equatable {
-    package enum Kind: String, Sendable { case paused, aborted }
-
-    package let kind: Kind
-    package let reason: String
-    package let author: String
-    package let made: WallTime
-
-    package init(_ kind: Kind, reason: String, author: String, at made: WallTime) {
-        (self.kind, self.reason, self.author, self.made) = (kind, reason, author, made)
-    }
-
-    init?(_ row: DatabaseRow, from first: Int) {
-        guard let kind = row.text(first).flatMap({ Kind(rawValue: $0) }) else { return nil }
-        self.init(
-            kind,
-            reason: row.text(first + 1) ?? "",
-            author: row.text(first + 2) ?? "",
-            at: WallTime(milliseconds: row.integer(first + 3) ?? 0)
-        )
-    }
-}
-
-/// A vehicle, or with nil the depot, that every gateway leaves alone.
-package struct FleetInhibit: Sendable, Equatable {
-    package let vehicle: VehicleID?
-    package let reason: String
-    package let author: String
-    package let expires: WallTime?
-
-    package init(_ vehicle: VehicleID?, reason: String, author: String, expires: WallTime?) {
-        self.vehicle = vehicle
-        self.reason = reason
-        self.author = author
-        self.expires = expires
-    }
-
-    init(_ row: DatabaseRow, from first: Int) {
-        self.init(
-            row.text(first).flatMap { VehicleID($0) },
-            reason: row.text(first + 1) ?? "",
-            author: row.text(first + 2) ?? "",
-            expires: row.integer(first + 3).map { WallTime(milliseconds: $0) }
-        )
     }
 }
 

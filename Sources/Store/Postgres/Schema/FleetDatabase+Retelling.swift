@@ -1,4 +1,4 @@
-package import Domain
+import Domain
 
 /// The identity of a database's history, and whether it waits for one gateway's reports.
 package struct FleetPlaceInHistory: Sendable, Equatable {
@@ -61,12 +61,14 @@ extension FleetDatabase {
     ///
     /// It belongs to the rollout's beginning that the gateway has last seen.
     package func report(
-        doubt act: FleetAct,
+        doubt intent: Intent,
+        under lease: FleetLease,
+        beginning: Int?,
         of holder: FleetHolder
     ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
-                "report `\(act.action)` in doubt",
+                "report `\(intent.description)` in doubt",
                 """
                 INSERT INTO yardmaster.step (rollout, beginning, vehicle, digest, ordinal, serial, action,
                   epoch, instance, gateway, begun, outcome, settled)
@@ -77,9 +79,9 @@ extension FleetDatabase {
                 ON CONFLICT (rollout, beginning, vehicle, digest, ordinal) DO NOTHING
                 """,
                 [
-                    act.rollout, act.beginning.map { "\($0)" }, act.vehicle.text, act.digest,
-                    "\(act.ordinal)", act.lease.serial.text, act.action, "\(act.lease.epoch)",
-                    holder.instance, holder.gateway,
+                    intent.rollout, beginning.map { "\($0)" }, intent.vehicle.text,
+                    intent.step.text, "\(intent.step.ordinal)", lease.serial.text,
+                    intent.description, "\(lease.epoch)", holder.instance, holder.gateway,
                 ]
             )
         )
@@ -87,15 +89,13 @@ extension FleetDatabase {
 
     /// Reports the debt of a module, which it has until its update is proven.
     package func report(
-        debt: FleetAct.Debt,
-        of lease: FleetLease,
-        vehicle: VehicleID,
-        rollout: String,
+        debt: Debt,
+        epoch: Int,
         gateway: String
     ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
-                "report the debt of module \(lease.serial)",
+                "report the debt of module \(debt.serial)",
                 """
                 INSERT INTO yardmaster.debt
                   (serial, vehicle, rollout, epoch, gateway, image, name, version, target, total)
@@ -103,8 +103,9 @@ extension FleetDatabase {
                 ON CONFLICT (serial) DO NOTHING
                 """,
                 [
-                    lease.serial.text, vehicle.text, rollout, "\(lease.epoch)", gateway, debt.image,
-                    debt.name, debt.version, debt.target, "\(debt.total)",
+                    debt.serial.text, debt.vehicle.text, debt.rollout, "\(epoch)", gateway,
+                    debt.image.description, debt.name, debt.version?.description, debt.target,
+                    "\(debt.total)",
                 ]
             )
         )
@@ -112,22 +113,20 @@ extension FleetDatabase {
 
     /// Reports a step of `always` that is still owed to a vehicle.
     package func report(
-        owed step: FleetAct.Owed,
+        owed step: OwedStep,
         epoch: Int,
-        vehicle: VehicleID,
-        rollout: String,
         gateway: String
     ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
-                "report what \(vehicle) is owed",
+                "report what \(step.vehicle) is owed",
                 """
                 INSERT INTO yardmaster.owed (rollout, vehicle, digest, ordinal, epoch, gateway, action)
                 VALUES ($1, $2, $3, $4::integer, $5::bigint, $6, $7) ON CONFLICT DO NOTHING
                 """,
                 [
-                    rollout, vehicle.text, step.digest, "\(step.ordinal)", "\(epoch)", gateway,
-                    step.action,
+                    step.rollout, step.vehicle.text, step.step.text, "\(step.step.ordinal)",
+                    "\(epoch)", gateway, step.action,
                 ]
             )
         )

@@ -37,6 +37,7 @@ extension FleetSchema {
             IF FOUND THEN
               word := 'inhibited'; a := i.vehicle; b := i.reason; c := i.author;
               d := (extract(epoch FROM i.expires) * 1000)::bigint::text;
+              e := (extract(epoch FROM i.made) * 1000)::bigint::text;
               RETURN NEXT; RETURN;
             END IF;
             IF r.hold IS NOT NULL AND NOT p_paying THEN
@@ -168,7 +169,7 @@ extension FleetSchema {
           p_beginning bigint, p_vehicle text, p_digest text, p_ordinal integer, p_effect text,
           p_action text, p_paying boolean, p_debt text[], p_owed text[], p_ordinals integer[],
           p_actions text[]
-        ) RETURNS TABLE (word text, a text, b text, c text, d text)
+        ) RETURNS TABLE (word text, a text, b text, c text, d text, e text)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE
           s yardmaster.step; i yardmaster.inhibit; ends timestamptz; began bigint;
@@ -187,6 +188,7 @@ extension FleetSchema {
             IF FOUND THEN
               word := 'inhibited'; a := i.vehicle; b := i.reason; c := i.author;
               d := (extract(epoch FROM i.expires) * 1000)::bigint::text;
+              e := (extract(epoch FROM i.made) * 1000)::bigint::text;
               RETURN NEXT; RETURN;
             END IF;
           END IF;

@@ -48,45 +48,13 @@ extension FleetDatabase {
         return ground
     }
 
-    private func debts() throws(FleetError) -> [FleetDebt] {
+    private func debts() throws(FleetError) -> [Debt] {
         try rows(
-            FleetStatement(
-                "read the debts",
-                """
-                SELECT serial, vehicle, rollout, gateway, run,
-                  (extract(epoch FROM begun) * 1000)::bigint, image, name, version, target, total,
-                  acknowledged, in_bootloader, seen_gateway, seen_run
-                FROM yardmaster.debt ORDER BY vehicle, serial
-                """
-            )
-        ).compactMap { row in
-            guard let serial = row.text(0).flatMap({ Serial($0) }),
-                let vehicle = row.text(1).flatMap({ VehicleID($0) }), let rollout = row.text(2),
-                let gateway = row.text(3), let image = row.text(6)
-            else { return nil }
-            return FleetDebt(
-                serial: serial,
-                vehicle: vehicle,
-                rollout: rollout,
-                gateway: gateway,
-                run: row.integer(4).map { Int($0) },
-                begun: WallTime(milliseconds: row.integer(5) ?? 0),
-                facts: FleetAct.Debt(
-                    image: image,
-                    name: row.text(7) ?? "",
-                    version: row.text(8),
-                    target: row.text(9) ?? "",
-                    total: Int(row.integer(10) ?? 0)
-                ),
-                acknowledged: Int(row.integer(11) ?? 0),
-                isInBootloader: row.isTrue(12),
-                seenGateway: row.text(13),
-                seenRun: row.integer(14).map { Int($0) }
-            )
-        }
+            FleetStatement("read the debts", "\(Debt.shared) ORDER BY vehicle, serial")
+        ).compactMap { Debt($0) }
     }
 
-    private func doubtsOfAll() throws(FleetError) -> [FleetDoubt] {
+    private func doubtsOfAll() throws(FleetError) -> [IntentRecord] {
         try rows(
             FleetStatement(
                 "read the doubts",
@@ -97,70 +65,22 @@ extension FleetDatabase {
                 ORDER BY d.begun, d.vehicle, d.digest, d.ordinal
                 """
             )
-        ).compactMap { row in
-            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let rollout = row.text(1),
-                let digest = row.text(2), let action = row.text(4), let gateway = row.text(5)
-            else { return nil }
-            return FleetDoubt(
-                vehicle: vehicle,
-                rollout: rollout,
-                digest: digest,
-                ordinal: Int(row.integer(3) ?? 0),
-                action: action,
-                gateway: gateway,
-                run: row.integer(6).map { Int($0) },
-                begun: WallTime(milliseconds: row.integer(7) ?? 0)
-            )
-        }
+        ).compactMap { IntentRecord(doubt: $0) }
     }
 
-    private func owedByAll() throws(FleetError) -> [FleetOwed] {
+    private func owedByAll() throws(FleetError) -> [OwedStep] {
         try rows(
             FleetStatement(
                 "read what is owed",
-                """
-                SELECT vehicle, rollout, digest, ordinal, action, gateway, run FROM yardmaster.owed
-                ORDER BY vehicle, rollout, digest, ordinal
-                """
+                "\(OwedStep.shared) ORDER BY vehicle, rollout, digest, ordinal"
             )
-        ).compactMap { row in
-            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let rollout = row.text(1),
-                let digest = row.text(2), let action = row.text(4), let gateway = row.text(5)
-            else { return nil }
-            return FleetOwed(
-                vehicle: vehicle,
-                rollout: rollout,
-                step: FleetAct.Owed(
-                    digest: digest,
-                    ordinal: Int(row.integer(3) ?? 0),
-                    action: action
-                ),
-                gateway: gateway,
-                run: row.integer(6).map { Int($0) }
-            )
-        }
+        ).compactMap { OwedStep($0) }
     }
 
-    private func failures() throws(FleetError) -> [FleetFailure] {
+    private func failures() throws(FleetError) -> [FailureCount] {
         try rows(
-            FleetStatement(
-                "read the failures",
-                """
-                SELECT vehicle, release, count, message, (extract(epoch FROM last) * 1000)::bigint
-                FROM yardmaster.failure ORDER BY vehicle, release
-                """
-            )
-        ).compactMap { row in
-            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let release = row.text(1)
-            else { return nil }
-            return FleetFailure(
-                vehicle: vehicle,
-                release: release,
-                count: Int(row.integer(2) ?? 0),
-                message: row.text(3) ?? "",
-                last: WallTime(milliseconds: row.integer(4) ?? 0)
-            )
-        }
+            FleetStatement("read the failures", "\(FailureCount.shared) ORDER BY vehicle, release")
+        ).compactMap { FailureCount($0) }
     }
 
     // MARK: Rollouts
@@ -326,7 +246,7 @@ extension FleetDatabase {
                 LEFT JOIN yardmaster.gateway g ON g.instance = r.instance
                 """
             )
-        ).compactMap({ FleetRun($0) }) { runs[run.rollout] = run }
+        ).compactMap({ FleetRun($0) }) { runs[run.run.rollout] = run }
         return runs
     }
 
@@ -363,7 +283,7 @@ extension FleetDatabase {
         of rollout: String?,
         since: WallTime,
         limit: Int
-    ) throws(FleetError) -> [FleetSaying] {
+    ) throws(FleetError) -> [Saying] {
         let found = try rows(
             FleetStatement(
                 "read what was said",
@@ -383,24 +303,23 @@ extension FleetDatabase {
                 [rollout, "\(max(0, since.milliseconds))", "\(limit)"]
             )
         )
-        var sayings: [FleetSaying] = []
+        var sayings: [Saying] = []
         for row in found {
             guard let verb = row.text(0), let author = row.text(4), let at = row.integer(5) else {
                 continue
             }
-            let vehicle = row.text(2).flatMap { VehicleID($0) }
-            let said = FleetSaying(
+            let vehicle = row.vehicle(2)
+            var said = Saying(
                 // A hold is recorded with the state that it sets, not with its verb.
-                verb: ["paused": "pause", "aborted": "abort"][verb] ?? verb,
+                ["paused": "pause", "aborted": "abort"][verb] ?? verb,
                 rollout: row.text(1),
                 vehicles: vehicle.map { [$0] } ?? [],
                 reason: row.text(3) ?? "",
                 author: author,
-                at: WallTime(milliseconds: at),
-                run: row.text(6).flatMap { gateway in
-                    row.integer(7).map { (gateway: gateway, number: Int($0)) }
-                }
+                at: WallTime(milliseconds: at)
             )
+            said.gateway = row.text(6)
+            said.run = Int(row.integer(7) ?? 0)
             // One command for several vehicles has a row for each.
             if let vehicle, let last = sayings.last, last.isSame(as: said) {
                 sayings[sayings.count - 1].vehicles.insert(vehicle, at: 0)
@@ -443,7 +362,7 @@ extension FleetDatabase {
 
     /// The verdicts that a run gave, in their order.
     package func verdicts(of run: FleetRun) throws(FleetError) -> [FleetVerdictRecord] {
-        try verdicts("instance = $1::uuid", [run.instance])
+        try verdicts("instance = $1::uuid", [run.start.instance])
     }
 
     /// The verdicts on a vehicle, orders excepted, in their order.
@@ -562,11 +481,11 @@ extension FleetDatabase {
     private static let order = "^exec-[0-9].*Z$"
 }
 
-extension FleetSaying {
+extension Saying {
     /// Whether both are rows of the same command.
-    fileprivate func isSame(as other: FleetSaying) -> Bool {
+    fileprivate func isSame(as other: Saying) -> Bool {
         !vehicles.isEmpty && verb == other.verb && rollout == other.rollout
             && reason == other.reason && author == other.author
-            && other.at.duration(to: at) < .seconds(1)
+            && other.made.duration(to: made) < .seconds(1)
     }
 }

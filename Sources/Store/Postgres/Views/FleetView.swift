@@ -125,64 +125,17 @@ package struct FleetGround: Sendable {
     /// Whether rights are granted.
     package let history: EpochGuard
     package var gateways: [FleetGateway] = []
-    package var debts: [FleetDebt] = []
-    package var doubts: [FleetDoubt] = []
-    package var owed: [FleetOwed] = []
-    package var inhibits: [FleetInhibit] = []
-    package var failures: [FleetFailure] = []
+    package var debts: [Debt] = []
+    package var doubts: [IntentRecord] = []
+    package var owed: [OwedStep] = []
+    package var inhibits: [Inhibit] = []
+    package var failures: [FailureCount] = []
 
     /// For a view of one rollout alone.
     package static let empty = FleetGround(
         time: WallTime(milliseconds: 0),
         history: .open
     )
-}
-
-/// An update that was begun on a module and is not proven.
-package struct FleetDebt: Sendable, Equatable {
-    package let serial: Serial
-    package let vehicle: VehicleID
-    package let rollout: String
-    package let gateway: String
-    /// The gateway's run; nil when it was not reported.
-    package let run: Int?
-    package let begun: WallTime
-    package let facts: FleetAct.Debt
-    package let acknowledged: Int
-    package let isInBootloader: Bool
-    /// The gateway that saw the module last; nil when that was not reported.
-    package let seenGateway: String?
-    package let seenRun: Int?
-}
-
-/// A command that may or may not have been carried out.
-package struct FleetDoubt: Sendable, Equatable {
-    package let vehicle: VehicleID
-    package let rollout: String
-    package let digest: String
-    package let ordinal: Int
-    package let action: String
-    package let gateway: String
-    package let run: Int?
-    package let begun: WallTime
-}
-
-/// A step of `always` that a vehicle is still owed.
-package struct FleetOwed: Sendable, Equatable {
-    package let vehicle: VehicleID
-    package let rollout: String
-    package let step: FleetAct.Owed
-    package let gateway: String
-    package let run: Int?
-}
-
-/// The number of times that a vehicle has failed on a release.
-package struct FleetFailure: Sendable, Equatable {
-    package let vehicle: VehicleID
-    package let release: String
-    package let count: Int
-    package let message: String
-    package let last: WallTime
 }
 
 /// A rollout in short: its vehicles, counted by state.
@@ -200,25 +153,6 @@ package struct FleetBrief: Sendable, Equatable {
         package let isDoubtful: Bool
         package let hasDebt: Bool
         package let owes: Bool
-    }
-}
-
-/// A command of a person, as the fleet keeps it.
-package struct FleetSaying: Sendable, Equatable {
-    package let verb: String
-    package let rollout: String?
-    /// Empty for the whole rollout, or the depot.
-    package var vehicles: [VehicleID]
-    package let reason: String
-    package let author: String
-    package let at: WallTime
-    /// The last run that had begun by then; nil when none had.
-    package let run: (gateway: String, number: Int)?
-
-    package static func == (left: FleetSaying, right: FleetSaying) -> Bool {
-        left.verb == right.verb && left.rollout == right.rollout && left.vehicles == right.vehicles
-            && left.reason == right.reason && left.author == right.author && left.at == right.at
-            && left.run?.gateway == right.run?.gateway && left.run?.number == right.run?.number
     }
 }
 
