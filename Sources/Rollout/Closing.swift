@@ -1,8 +1,8 @@
-import Domain
+package import Domain
 import Store
 
 /// How an execution ends, after its open debts were taken into account.
-struct Closing: Sendable, Equatable {
+package struct Closing: Sendable, Equatable {
     var outcome: Outcome
     var failure: FailureClass?
     var message: String
@@ -32,39 +32,52 @@ struct Closing: Sendable, Equatable {
     /// was, until it was seen or a person has cleared it.
     func owing(_ debt: Debt?) -> Closing {
         guard let debt else { return self }
-        var closing = self
-        switch outcome {
-        case .failed, .rolledBack, .rejected, .timedOut, .inDoubt: break
-        case .deferred:
-            // Nothing was done to it in this run, so this is no result of the update.
-            closing.outcome = .failed
-            closing.failure = .unreachable
-        case .succeeded, .alreadyCurrent, .unreachable, .skipped, .aborted:
-            closing.outcome = .failed
-            closing.failure = .noReturn
-        }
+        var closing = owingDebt
         closing.message += "; \(debt.sentence)"
         return closing
+    }
+
+    private var owingDebt: Closing {
+        switch outcome {
+        case .failed, .rolledBack, .rejected, .timedOut, .inDoubt: self
+        // Nothing was done to it in this run, so this is no result of the update.
+        case .deferred: Closing(.failed, .unreachable, message)
+        case .succeeded, .alreadyCurrent, .unreachable, .skipped, .aborted:
+            Closing(.failed, .noReturn, message)
+        }
     }
 
     /// A step of `always` that was not done leaves the vehicle in an unwanted state: it has failed.
     func owing(_ steps: [OwedStep]) -> Closing {
         guard let first = steps.first else { return self }
-        var closing = self
-        switch outcome {
-        case .inDoubt, .aborted, .failed, .rolledBack, .rejected, .timedOut: break
-        case .deferred:
-            closing.outcome = .failed
-            closing.failure = .unreachable
-        case .unreachable:
-            closing.outcome = .failed
-            closing.failure = .device
-        case .succeeded, .alreadyCurrent, .skipped:
-            closing.outcome = .failed
-            closing.failure = failure ?? .device
-        }
+        var closing = owingStep
         closing.message += "; it still owes `\(first.action)` since run \(first.runName)"
         return closing
+    }
+
+    private var owingStep: Closing {
+        switch outcome {
+        case .inDoubt, .aborted, .failed, .rolledBack, .rejected, .timedOut: self
+        case .deferred: Closing(.failed, .unreachable, message)
+        case .unreachable: Closing(.failed, .device, message)
+        case .succeeded, .alreadyCurrent, .skipped: Closing(.failed, failure ?? .device, message)
+        }
+    }
+
+    /// How vehicles are counted that ended with this outcome, or with none; nil for unfinished.
+    package static func outcome(
+        of end: Outcome?,
+        isDoubtful: Bool,
+        hasDebt: Bool,
+        owes: Bool
+    ) -> Outcome? {
+        if isDoubtful { return .inDoubt }
+        // A doubt ends when a person has answered it: the next run continues from there.
+        guard let end, end != .inDoubt else { return nil }
+        var closing = Closing(end, nil, "")
+        guard end.tally != .failed else { return end }
+        if hasDebt { closing = closing.owingDebt }
+        return owes ? closing.owingStep.outcome : closing.outcome
     }
 }
 

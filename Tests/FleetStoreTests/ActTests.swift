@@ -478,7 +478,7 @@ struct ActTests {
                 Issue.record("an abort was taken back")
                 return
             }
-            #expect(try await south.fleet.resume("village", by: "mia") == .unknown)
+            #expect(try await south.fleet.resume("village", by: "mia") == nil)
         }
     }
 

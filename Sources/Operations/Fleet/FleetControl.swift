@@ -79,7 +79,7 @@ package struct FleetControl: Sendable {
             return (rearmed, isAtWork)
         }
         switch rearmed.answer {
-        case .unknown: return .share(FleetShare())
+        case nil: return .share(FleetShare())
         case .refused(let why), .noChange(let why):
             return .whole(
                 SteeringAnswer("\(name): refused, \(why)", rollout: name, isRefused: true)
@@ -114,7 +114,7 @@ package struct FleetControl: Sendable {
     private func hold(_ request: SteeringRequest) async throws(CommandError) -> Result {
         let reason = request.reason.map { ": \($0)" } ?? ""
         guard let name = request.rollout else { return .share(FleetShare()) }
-        let answer = try await access.withTables { fleet throws(FleetError) -> FleetAnswer in
+        let answer = try await access.withTables { fleet throws(FleetError) -> VerbAnswer? in
             switch request.verb {
             case .resume: return try await fleet.resume(name, by: request.author)
             case .abort:
@@ -134,7 +134,7 @@ package struct FleetControl: Sendable {
             }
         }
         switch answer {
-        case .unknown: return .share(FleetShare())
+        case nil: return .share(FleetShare())
         case .noChange(let why):
             return .whole(SteeringAnswer("\(name): no change, \(why)", rollout: name))
         case .refused(let why):

@@ -14,7 +14,7 @@ extension RolloutSnapshot {
         sayings: [Saying] = []
     ) {
         let known = view.rollout
-        let lastRun = view.lastRun
+        let lastRun = known.lastRun(view.runs.last)
         let vehicles = view.vehicles(in: plan)
         var executions: [ExecutionRecord] = []
         var settled: [ExecutionRecord] = []
@@ -87,19 +87,18 @@ extension FleetView {
     fileprivate var isWaveOver: Bool {
         vehicles.allSatisfy { $0.wave != rollout.wave || $0.state == .ended }
     }
+}
 
-    /// The run of the rollout that began last, by the server's clock.
-    fileprivate var lastRun: RunRecord {
-        let digest = SHA256Digest(shown: rollout.plan)
-        guard let run = runs.last else {
-            return RunRecord(
+extension FleetRollout {
+    /// Its last run, by the server's clock; one without a number when none is reported.
+    func lastRun(_ run: FleetRun?) -> RunRecord {
+        run?.byServer
+            ?? RunRecord(
                 RunName(0, of: ""),
-                of: rollout.name,
-                plan: digest,
-                started: rollout.begun
+                of: name,
+                plan: SHA256Digest(shown: plan),
+                started: begun
             )
-        }
-        return run.byServer
     }
 }
 
@@ -116,7 +115,7 @@ extension FleetVehicle {
 // MARK: Records
 
 extension RolloutRecord {
-    fileprivate init(_ rollout: FleetRollout, run: Int, isWaveOver: Bool) {
+    init(_ rollout: FleetRollout, run: Int, isWaveOver: Bool) {
         self.init(
             name: rollout.name,
             plan: SHA256Digest(shown: rollout.plan),

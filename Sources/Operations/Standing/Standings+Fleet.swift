@@ -6,72 +6,27 @@ import Store
 // The values of `status`, `show`, `morning` and `history`, made from a fleet's answers.
 
 extension RolloutStatus.Brief {
-    /// Counts with the same rule as for single vehicles: one of each group stands for all of it.
+    /// Counts with the same rule as for single vehicles.
     init(_ brief: FleetBrief, _ lastRuns: [String: FleetRun]) {
         let rollout = brief.rollout
-        let view = FleetView(rollout, runs: [lastRuns[rollout.name]].compactMap(\.self))
-        let snapshot = RolloutSnapshot(view, in: FleetGround.empty, plan: nil)
-        guard let run = snapshot.run else { preconditionFailure("a fleet's rollout has a run") }
+        let run = rollout.lastRun(lastRuns[rollout.name])
         var counts = VehicleCounts()
         for group in brief.groups {
-            counts.add(group.outcome(of: rollout), times: group.count)
+            counts.add(
+                Closing.outcome(
+                    of: group.outcome,
+                    isDoubtful: group.isDoubtful,
+                    hasDebt: group.hasDebt,
+                    owes: group.owes
+                ),
+                times: group.count
+            )
         }
         self.init(
             run: run,
-            state: snapshot.rollout?.word ?? RolloutRecord.State.running.rawValue,
+            state: RolloutRecord(rollout, run: run.number, isWaveOver: false).word,
             counts: counts
         )
-    }
-}
-
-extension FleetBrief.Group {
-    /// The outcome that each of its vehicles is counted under; nil for unfinished.
-    fileprivate func outcome(of rollout: FleetRollout) -> Outcome? {
-        guard let serial = Serial("0"), let vehicle = VehicleID("0"),
-            let image = SHA256Digest(bytes: [UInt8](repeating: 0, count: 32))
-        else { preconditionFailure("these are an id, a serial and a digest") }
-        var record = ExecutionRecord(
-            rollout: rollout.name,
-            vehicle: vehicle,
-            serial: serial,
-            run: 0,
-            started: rollout.begun
-        )
-        record.linked = isBegun
-        record.end = outcome.map {
-            ExecutionRecord.End($0, failure: failure, message: "", at: rollout.updated)
-        }
-        let debt = Debt(
-            serial: serial,
-            vehicle: vehicle,
-            rollout: rollout.name,
-            execution: 0,
-            run: 0,
-            begun: rollout.begun,
-            image: image,
-            name: "",
-            version: nil,
-            target: "",
-            total: 0,
-            stage: ""
-        )
-        let doubt = IntentRecord(
-            Intent(
-                of: record,
-                step: StepKey(nil),
-                place: 0,
-                effect: .once,
-                description: "",
-                begun: rollout.begun
-            ),
-            of: ""
-        )
-        let owed = OwedStep(StepKey(nil), "", of: rollout.name, to: vehicle, since: RunName(0))
-        return OpenAccounts(
-            debts: hasDebt ? [debt] : [],
-            doubts: isDoubtful ? [doubt] : [],
-            owed: owes ? [owed] : []
-        ).standing(of: record, asking: 0).verdict?.outcome
     }
 }
 

@@ -1,14 +1,5 @@
 package import Domain
 
-/// The result of a verb in the fleet.
-package enum FleetAnswer: Sendable, Equatable {
-    case done
-    case noChange(String)
-    case refused(String)
-    /// The fleet does not know the rollout.
-    case unknown
-}
-
 /// The result of `clear` in the fleet.
 package struct FleetCleared: Sendable, Equatable {
     package var debts: [String] = []
@@ -32,8 +23,8 @@ package struct FleetCleared: Sendable, Equatable {
 
 /// The result of `retry` of a whole rollout in the fleet.
 package struct FleetRearmed: Sendable, Equatable {
-    /// `done` even if there was no vehicle to try again.
-    package var answer = FleetAnswer.done
+    /// `done` even if there was no vehicle to try again; nil when the fleet does not know the rollout.
+    package var answer: VerbAnswer? = .done
     package var isPaused = false
     package var vehicles: [String] = []
     /// Vehicles that were left out because they are in doubt.
@@ -44,13 +35,13 @@ package struct FleetRearmed: Sendable, Equatable {
 
 /// People's commands, in force for every gateway from the transaction that answers.
 extension FleetDatabase {
-    /// Pauses or aborts a rollout.
+    /// Pauses or aborts a rollout; returns nil when the fleet does not know it.
     package func hold(
         _ rollout: String,
         _ kind: Hold.Kind,
         reason: String,
         by author: String
-    ) throws(FleetError) -> FleetAnswer {
+    ) throws(FleetError) -> VerbAnswer? {
         let found = try rows(
             FleetStatement(
                 "set what holds the rollout",
@@ -76,7 +67,7 @@ extension FleetDatabase {
                 [rollout, kind.rawValue, reason, author]
             )
         )
-        guard let row = found.first else { return .unknown }
+        guard let row = found.first else { return nil }
         if row.isTrue(1) { return .done }
         switch (kind, row.text(0)) {
         case (.paused, "aborted"): return .refused("it is aborted")
@@ -86,8 +77,8 @@ extension FleetDatabase {
         }
     }
 
-    /// Lifts a pause.
-    package func resume(_ rollout: String, by author: String) throws(FleetError) -> FleetAnswer {
+    /// Lifts a pause; returns nil when the fleet does not know the rollout.
+    package func resume(_ rollout: String, by author: String) throws(FleetError) -> VerbAnswer? {
         let found = try rows(
             FleetStatement(
                 "resume the rollout",
@@ -119,7 +110,7 @@ extension FleetDatabase {
                 [rollout, author]
             )
         )
-        guard let row = found.first else { return .unknown }
+        guard let row = found.first else { return nil }
         switch row.text(0) {
         case "paused": return .done
         case "aborted": return .refused("it is aborted, and that is for good")
@@ -350,7 +341,7 @@ extension FleetDatabase {
             )
         ) {
             switch row.text(0) {
-            case "unknown": rearmed.answer = .unknown
+            case "unknown": rearmed.answer = nil
             case "aborted": rearmed.answer = .refused("it is aborted, and that is for good")
             case "paused": rearmed.isPaused = true
             case "again": rearmed.vehicles += [row.text(1)].compactMap(\.self)

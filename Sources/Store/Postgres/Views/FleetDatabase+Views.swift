@@ -145,18 +145,17 @@ extension FleetDatabase {
                   ORDER BY updated DESC LIMIT 100
                 ), doubtful AS (SELECT DISTINCT d.vehicle FROM (\(Self.doubts)) d),
                 owing AS (SELECT DISTINCT o.vehicle FROM yardmaster.owed o)
-                SELECT \(FleetRollout.columns), e.outcome, e.failure, e.isBegun, e.isDoubtful,
-                  e.hasDebt, e.owes, e.count
+                SELECT \(FleetRollout.columns), e.outcome, e.isDoubtful, e.hasDebt, e.owes, e.count
                 FROM r LEFT JOIN LATERAL (
-                  SELECT x.outcome, x.failure, x.epoch IS NOT NULL AS isBegun,
-                    d.vehicle IS NOT NULL AS isDoubtful, m.serial IS NOT NULL AS hasDebt,
-                    o.vehicle IS NOT NULL AS owes, count(*) AS count
+                  SELECT x.outcome, d.vehicle IS NOT NULL AS isDoubtful,
+                    m.serial IS NOT NULL AS hasDebt, o.vehicle IS NOT NULL AS owes,
+                    count(*) AS count
                   FROM yardmaster.execution x
                   LEFT JOIN doubtful d ON d.vehicle = x.vehicle
                   LEFT JOIN yardmaster.debt m ON m.serial = x.serial
                   LEFT JOIN owing o ON o.vehicle = x.vehicle
                   WHERE x.rollout = r.name AND x.beginning = r.beginning
-                  GROUP BY 1, 2, 3, 4, 5, 6
+                  GROUP BY 1, 2, 3, 4
                 ) e ON true
                 ORDER BY r.updated DESC, r.name
                 """
@@ -169,16 +168,14 @@ extension FleetDatabase {
                 briefs.append(FleetBrief(rollout: rollout))
             }
             let first = FleetRollout.columnCount
-            guard let count = row.integer(first + 6) else { continue }
+            guard let count = row.integer(first + 4) else { continue }
             briefs[briefs.count - 1].groups.append(
                 FleetBrief.Group(
                     count: Int(count),
                     outcome: row.text(first).flatMap { Outcome(rawValue: $0) },
-                    failure: row.text(first + 1).flatMap { FailureClass(rawValue: $0) },
-                    isBegun: row.isTrue(first + 2),
-                    isDoubtful: row.isTrue(first + 3),
-                    hasDebt: row.isTrue(first + 4),
-                    owes: row.isTrue(first + 5)
+                    isDoubtful: row.isTrue(first + 1),
+                    hasDebt: row.isTrue(first + 2),
+                    owes: row.isTrue(first + 3)
                 )
             )
         }

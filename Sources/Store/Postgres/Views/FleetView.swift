@@ -130,12 +130,6 @@ package struct FleetGround: Sendable {
     package var owed: [OwedStep] = []
     package var inhibits: [Inhibit] = []
     package var failures: [FailureCount] = []
-
-    /// For a view of one rollout alone.
-    package static let empty = FleetGround(
-        time: WallTime(milliseconds: 0),
-        history: .open
-    )
 }
 
 /// A rollout in short: its vehicles, counted by state.
@@ -148,8 +142,6 @@ package struct FleetBrief: Sendable, Equatable {
         package let count: Int
         /// Nil for those without a verdict.
         package let outcome: Outcome?
-        package let failure: FailureClass?
-        package let isBegun: Bool
         package let isDoubtful: Bool
         package let hasDebt: Bool
         package let owes: Bool
