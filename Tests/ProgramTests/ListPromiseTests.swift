@@ -292,6 +292,38 @@ import Testing
         #expect(yard.deeds == ["unlock-all"])
     }
 
+    @Test func `what a backup lacks is in doubt on its vehicle, whatever that was called then`()
+        throws
+    {
+        let yard = try PromiseYard(bikes: [""])
+        try yard.manifest("first", family: "[geotab-go, comodule]", steps: "[{wait: 1s}]")
+        #expect(try yard.run("first").status == 0)
+        let journal = yard.program.state + "/journal.sqlite"
+        let backup = yard.program.folder.path + "/backup.sqlite"
+        let files = FileManager.default
+        try files.copyItem(atPath: journal, toPath: backup)
+        // The car and the bike get each other's ids; then the car is unlocked.
+        func exchange() throws -> Int32 {
+            try yard.say("vehicle", "renamed", "car", "b1", "b1", "car").status
+        }
+        #expect(try exchange() == 0)
+        try list(yard, bike("car", 1), car("b1"))
+        try yard.manifest(steps: "[{command: unlock-all}]")
+        #expect(try yard.run().status == 0)
+        for suffix in ["", "-wal", "-shm"] { try? files.removeItem(atPath: journal + suffix) }
+        try files.copyItem(atPath: backup, toPath: journal)
+        let refused = try yard.run()
+        #expect(refused.status == 78)
+        #expect(refused.errors.contains("car: `command unlock-all`"), "\(refused.errors)")
+        #expect(refused.errors.contains("when it was called b1"), "\(refused.errors)")
+        #expect(try yard.say("accept-restore").output.contains("other ids"))
+        #expect(try yard.run().status == 65, "the list has the car under another id")
+        #expect(try exchange() == 0)
+        let again = try yard.run("yard", "--json")
+        #expect(try yard.vehicle("b1", in: again)["outcome"] as? String == "in-doubt")
+        #expect(yard.deeds == ["unlock-all"], "it is not unlocked twice")
+    }
+
     @Test func `a journal without the file beside it is accepted by a person first`() throws {
         let yard = try PromiseYard()
         try yard.manifest(steps: "[{command: unlock-all}]", rollout: "{again: each-run}")

@@ -68,8 +68,9 @@ extension LostTime {
     var commands: [String] {
         acts.map { act in
             let intent = act.intent
+            let name = act.sentTo == intent.vehicle ? "" : ", when it was called \(act.sentTo)"
             return "\(intent.vehicle): `\(intent.description)` was begun at \(intent.begun) in run "
-                + "\(intent.run) of \(intent.rollout)"
+                + "\(intent.run) of \(intent.rollout)\(name)"
         }
     }
 }

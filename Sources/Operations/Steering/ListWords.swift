@@ -58,8 +58,8 @@ package struct ListWords: Sendable {
     }
 
     private static let remark =
-        "what people have set since that copy was made (inhibit, pause, abort, answers) is lost: say "
-        + "it again; then runs go on"
+        "what people have said since that copy was made (inhibit, pause, abort, answers, other ids) is "
+        + "lost: say it again; then runs go on"
 
     private func saying(
         _ verb: String,

@@ -184,7 +184,8 @@ extension Journal {
         saying: Saying
     ) throws(JournalError) -> ModuleRefusal? {
         let database = try opened()
-        return try database.transaction(.durable) { () throws(JournalError) in
+        let refusal: ModuleRefusal? = try database.transaction(.durable) {
+            () throws(JournalError) in
             let view = JournalView(database: database)
             let known = try view.vehicles().union(try view.modules().values.compactMap(\.self))
             let olds = Set(names.map { $0.old })
@@ -205,6 +206,8 @@ extension Journal {
             try Self.note(saying, in: database)
             return nil
         }
+        if refusal == nil { try writeOutside(names) }
+        return refusal
     }
 
     private static func rename(

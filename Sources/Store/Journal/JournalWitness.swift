@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 
 /// What a journal must have by now, kept in a file beside it: a journal that was replaced by an
 /// earlier copy lacks some of it.
@@ -42,6 +42,13 @@ final class JournalWitness {
                 is_order INTEGER NOT NULL,
                 seed TEXT
             ) STRICT;
+            CREATE TABLE IF NOT EXISTS names (
+                said INTEGER NOT NULL,
+                act INTEGER NOT NULL,
+                run INTEGER NOT NULL,
+                old TEXT NOT NULL,
+                new TEXT NOT NULL
+            ) STRICT;
             """
         )
     }
@@ -67,10 +74,31 @@ final class JournalWitness {
         }
     }
 
-    /// Forgets commands from before a run: no backup is that old.
+    /// Writes down that vehicles have got other ids, in one command of a person with this number.
+    func note(_ change: NameChange, run: Int) throws(JournalError) {
+        try database.transaction(.durable) { () throws(JournalError) in
+            for (new, old) in change.olds {
+                try database.statement("INSERT INTO names VALUES (?, ?, ?, ?, ?)").run([
+                    .integer(change.said), .integer(change.act), Value(run), .text(old.text),
+                    .text(new.text),
+                ])
+            }
+        }
+    }
+
+    /// Forgets what is from before a run: no backup is that old.
     func forget(before run: Int) throws(JournalError) {
         try database.transaction(.relaxed) { () throws(JournalError) in
-            try database.statement("DELETE FROM acts WHERE run < ?").run([Value(run)])
+            for table in ["acts", "names"] {
+                try database.statement("DELETE FROM \(table) WHERE run < ?").run([Value(run)])
+            }
+        }
+    }
+
+    /// Forgets other ids: a person says them again.
+    func forgetNames() throws(JournalError) {
+        try database.transaction(.durable) { () throws(JournalError) in
+            try database.statement("DELETE FROM names").run([])
         }
     }
 
@@ -89,19 +117,67 @@ final class JournalWitness {
     /// Why a run that is known from here alone has ended, as the journal records it.
     static let lost = "lost with a journal that was replaced"
 
-    /// Commands with a later number than this one, oldest first.
-    func acts(after intent: Int) throws(JournalError) -> [LostAct] {
-        try JournalView(database: database).rows(
+    /// Commands with a later number than this one, oldest first, under the ids that vehicles had when
+    /// people had last said something that the journal has.
+    func acts(after intent: Int, said: Int) throws(JournalError) -> [LostAct] {
+        let view = JournalView(database: database)
+        let changes = try changes(after: said, in: view)
+        return try view.rows(
             "SELECT * FROM acts WHERE intent > ? ORDER BY intent",
             [Value(intent)],
-            { row throws(JournalError) in try LostAct(row: row) }
+            { row throws(JournalError) in
+                var act = try LostAct(row: row)
+                for change in changes where act.number > change.act {
+                    act.intent.vehicle = change.olds[act.intent.vehicle] ?? act.intent.vehicle
+                }
+                return act
+            }
         )
     }
+
+    /// The last one first.
+    private func changes(
+        after said: Int,
+        in view: JournalView
+    ) throws(JournalError) -> [NameChange] {
+        let rows = try view.rows(
+            "SELECT said, act, old, new FROM names WHERE said > ? ORDER BY said DESC",
+            [Value(said)],
+            { row throws(JournalError) in
+                NameChange(
+                    said: row.integer(0),
+                    act: row.integer(1),
+                    olds: [try row.value(3) { VehicleID($0) }: try row.value(2) { VehicleID($0) }]
+                )
+            }
+        )
+        var changes: [NameChange] = []
+        for row in rows {
+            if changes.last?.said == row.said {
+                changes[changes.count - 1].olds.merge(row.olds) { $1 }
+            } else {
+                changes.append(row)
+            }
+        }
+        return changes
+    }
+}
+
+/// Other ids of vehicles, as a person has said them at once.
+struct NameChange {
+    /// The number of the command, and of the last intent before it.
+    let said: Int64
+    let act: Int64
+    /// The ids that vehicles had before, by their new ones.
+    var olds: [VehicleID: VehicleID]
 }
 
 /// A command that was about to be sent, and that the journal does not have any more.
 package struct LostAct: Sendable, Equatable {
-    package let intent: Intent
+    /// With the id of its vehicle that the journal knows.
+    package fileprivate(set) var intent: Intent
+    /// The id under which it was sent.
+    package let sentTo: VehicleID
     let number: Int64
     fileprivate let beginning: Int
     fileprivate let plan: String?
@@ -119,6 +195,7 @@ package struct LostAct: Sendable, Equatable {
         seed = run.seed.map { "\($0)" }
         number = id.row
         self.intent = intent
+        sentTo = intent.vehicle
         beginning = execution.beginning
         plan = execution.plan?.description
         serial = execution.serial.text
@@ -146,6 +223,7 @@ package struct LostAct: Sendable, Equatable {
             description: row.text(11) ?? "",
             begun: WallTime(milliseconds: row.integer(12))
         )
+        sentTo = intent.vehicle
     }
 
     fileprivate var values: [Value] {
@@ -180,7 +258,8 @@ extension Journal {
             // A journal of its own, without the file that belongs to it.
             return last.map { LostTime(lastRun: $0, lostRun: nil, acts: []) }
         }
-        let acts = try witness.acts(after: intent)
+        let said = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'said'")
+        let acts = try witness.acts(after: intent, said: said)
         guard known.number > last?.number ?? 0 || !acts.isEmpty else { return nil }
         return LostTime(lastRun: last, lostRun: known, acts: acts)
     }
@@ -210,6 +289,7 @@ extension Journal {
         if let run = try JournalView(database: database).lastRun(rollout: nil) {
             try witness?.note(run)
         }
+        try witness?.forgetNames()
     }
 
     private static let noPlan = String(repeating: "0", count: 64)
@@ -287,6 +367,24 @@ extension Journal {
         guard let record = try view.execution(intent.execution) else { return }
         guard let run = try view.run(intent.run) else { return }
         try witness.note(LostAct(id, intent, of: record, in: run))
+    }
+
+    /// Writes other ids down outside the journal, too, after a person has said them.
+    func writeOutside(_ names: [(old: VehicleID, new: VehicleID)]) throws(JournalError) {
+        guard let witness else { return }
+        let database = try opened()
+        func last(_ table: String) throws(JournalError) -> Int64 {
+            Int64(
+                try database.integer("SELECT seq FROM sqlite_sequence WHERE name = '\(table)'")
+            )
+        }
+        let change = NameChange(
+            said: try last("said"),
+            act: try last("intents"),
+            olds: Dictionary(names.map { ($0.new, $0.old) }) { $1 }
+        )
+        let run = try JournalView(database: database).lastRun(rollout: nil)?.number ?? 0
+        try witness.note(change, run: run)
     }
 
     /// Writes down outside the journal that a run has begun.

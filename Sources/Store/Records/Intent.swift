@@ -33,7 +33,7 @@ package struct Intent: Sendable, Equatable {
     package let execution: Int
     package let run: Int
     package let rollout: String
-    package let vehicle: VehicleID
+    package internal(set) var vehicle: VehicleID
     package let step: StepKey
     /// Its place in the plan's list, for people.
     package let place: Int
