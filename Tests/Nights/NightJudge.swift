@@ -672,11 +672,16 @@ struct NightJudge {
             let isInhibited =
                 account.before.isInhibited(name) || account.after.isInhibited(name)
                 || account.said.contains { $0.scene.isInhibited(name) }
-            guard owes, record.end?.outcome == .failed, isInhibited || isHostless else {
+            let number = (Int(name.dropFirst()) ?? 1) - 1
+            // The rest of its image is not sent while it moves.
+            let isMoving =
+                drives.contains(number)
+                && story.vehicles[number].steps.contains(where: \.isRequirement)
+            guard owes, record.end?.outcome == .failed, isInhibited || isHostless || isMoving
+            else {
                 leftAlone[record.number] = nil
                 continue
             }
-            let number = (Int(name.dropFirst()) ?? 1) - 1
             let isStill =
                 account.before.vehicles[number].marks == account.after.vehicles[number].marks
             leftAlone[record.number] = account.before.isInhibited(name) && isStill

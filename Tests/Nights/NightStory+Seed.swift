@@ -189,7 +189,11 @@ struct NightTeller {
 
     /// Vehicles that go to another depot, where another program works on them, and some that come back.
     mutating func addMoves(to story: inout NightStory) {
-        let able = story.vehicles.indices.filter { story.vehicles[$0].kind.hasUpdates }
+        // The other program's commands would be taken for ours.
+        let able = story.vehicles.indices.filter { index in
+            let kind = story.vehicles[index].kind
+            return kind.hasUpdates && !kind.hasCommands
+        }
         guard story.policy.keys == nil, pick(6) == 0, story.vehicles.count > 1, !able.isEmpty else {
             return
         }

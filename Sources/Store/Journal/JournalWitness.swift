@@ -255,6 +255,10 @@ extension Journal {
         let last = try JournalView(database: database).lastRun(rollout: nil)
         let intent = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'intents'")
         guard let known = try witness.lastRun() else {
+            // The first run was cut before it had written itself down there: it has done nothing.
+            if last?.number == 1, try database.integer("SELECT count(*) FROM executions") == 0 {
+                return nil
+            }
             // A journal of its own, without the file that belongs to it.
             return last.map { LostTime(lastRun: $0, lostRun: nil, acts: []) }
         }
