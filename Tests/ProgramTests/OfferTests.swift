@@ -176,6 +176,13 @@ import Workbench
         // What is offered does it: the module takes the image by now.
         try yard.depot(bikes: [""])
         #expect(try yard.run().status == 0)
+        // The same of a vehicle that has failed and owes nothing.
+        let other = try PromiseYard(car: ", faults: [{nack: 4}]")
+        try other.manifest(steps: "[{command: lock}]")
+        #expect(try other.run().status == 10)
+        let words = try other.say("morning").output
+        #expect(!words.contains("yardmaster retry"), "\(words)")
+        #expect(words.contains("yardmaster run --state"), "\(words)")
     }
 
     @Test func `a manifest that no unit could read is named, with the folder for it`() throws {
