@@ -190,6 +190,10 @@ import Workbench
         #expect(undone.status == 0, "\(undone.output)\(undone.errors)")
         #expect(try text("keys/depot.key") == Self.old + "\n")
         #expect(try !text("fleet.csv").contains("b1,"))
+        // A rehearsal would take its own copy of the file.
+        let files = FileManager.default.enumerator(atPath: program.state)
+        let names = (files?.compactMap { $0 as? String }) ?? []
+        #expect(!names.contains { $0.hasSuffix(".undone") }, "\(names)")
     }
 
     @Test func `sixty vehicles that share a key, killed at every write, keep every module`() throws
