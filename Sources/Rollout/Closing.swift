@@ -74,10 +74,10 @@ package struct Closing: Sendable, Equatable {
         if isDoubtful { return .inDoubt }
         // A doubt ends when a person has answered it: the next run continues from there.
         guard let end, end != .inDoubt else { return nil }
-        var closing = Closing(end, nil, "")
         guard end.tally != .failed else { return end }
-        if hasDebt { closing = closing.owingDebt }
-        return owes ? closing.owingStep.outcome : closing.outcome
+        let closing = Closing(end, nil, "")
+        let due = hasDebt ? closing.owingDebt : closing
+        return owes ? due.owingStep.outcome : due.outcome
     }
 }
 

@@ -253,7 +253,7 @@ extension Journal {
         guard let witness else { return nil }
         let database = try opened()
         let last = try JournalView(database: database).lastRun(rollout: nil)
-        let intent = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'intents'")
+        let intent = try Self.lastNumber(in: "intents", of: database)
         guard let known = try witness.lastRun() else {
             // The first run was cut before it had written itself down there: it has done nothing.
             if last?.number == 1, try database.integer("SELECT count(*) FROM executions") == 0 {
@@ -262,7 +262,7 @@ extension Journal {
             // A journal of its own, without the file that belongs to it.
             return last.map { LostTime(lastRun: $0, lostRun: nil, acts: []) }
         }
-        let said = try database.integer("SELECT seq FROM sqlite_sequence WHERE name = 'said'")
+        let said = try Self.lastNumber(in: "said", of: database)
         let acts = try witness.acts(after: intent, said: said)
         guard known.number > last?.number ?? 0 || !acts.isEmpty else { return nil }
         return LostTime(lastRun: last, lostRun: known, acts: acts)
@@ -294,6 +294,14 @@ extension Journal {
             try witness?.note(run)
         }
         try witness?.forgetNames()
+    }
+
+    /// The number that a row of the table got last, even if the row is gone.
+    private static func lastNumber(
+        in table: String,
+        of database: JournalDatabase
+    ) throws(JournalError) -> Int {
+        try database.integer("SELECT seq FROM sqlite_sequence WHERE name = '\(table)'")
     }
 
     private static let noPlan = String(repeating: "0", count: 64)
@@ -377,14 +385,9 @@ extension Journal {
     func writeOutside(_ names: [(old: VehicleID, new: VehicleID)]) throws(JournalError) {
         guard let witness else { return }
         let database = try opened()
-        func last(_ table: String) throws(JournalError) -> Int64 {
-            Int64(
-                try database.integer("SELECT seq FROM sqlite_sequence WHERE name = '\(table)'")
-            )
-        }
         let change = NameChange(
-            said: try last("said"),
-            act: try last("intents"),
+            said: Int64(try Self.lastNumber(in: "said", of: database)),
+            act: Int64(try Self.lastNumber(in: "intents", of: database)),
             olds: Dictionary(names.map { ($0.new, $0.old) }) { $1 }
         )
         let run = try JournalView(database: database).lastRun(rollout: nil)?.number ?? 0

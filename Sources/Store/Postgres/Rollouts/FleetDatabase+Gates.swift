@@ -164,7 +164,7 @@ extension FleetDatabase {
         // afterwards.
         try sync()
         for row in found {
-            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }) else { continue }
+            guard let vehicle = row.vehicle(0) else { continue }
             if row.text(1) == "ended" {
                 if let end = FleetEnd(row, from: 3, of: vehicle) { news.ended.append(end) }
             } else if !row.isTrue(2) {

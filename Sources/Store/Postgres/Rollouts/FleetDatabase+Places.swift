@@ -82,7 +82,7 @@ extension FleetDatabase {
         )
         func names(_ isFavoured: Bool) -> [VehicleID] {
             found.filter { $0.isTrue(1) == isFavoured }
-                .compactMap { $0.text(0).flatMap { VehicleID($0) } }
+                .compactMap { $0.vehicle(0) }
         }
         return (names(false), names(true))
     }

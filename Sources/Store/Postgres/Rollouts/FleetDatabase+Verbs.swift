@@ -150,7 +150,7 @@ extension FleetDatabase {
                     length?.microseconds,
                 ]
             )
-        ).first?.integer(0).map { WallTime(milliseconds: $0) }
+        ).first?.time(0)
     }
 
     /// Lifts inhibits; returns how many there were.
@@ -315,7 +315,7 @@ extension FleetDatabase {
                 ]
             )
         ).compactMap { row in
-            row.text(0).flatMap { VehicleID($0) }.map {
+            row.vehicle(0).map {
                 FleetQuarantine(
                     vehicle: $0,
                     count: Int(row.integer(1) ?? 0),
@@ -396,6 +396,6 @@ extension FleetDatabase {
         _ values: [String?]
     ) throws(FleetError) -> Set<VehicleID> {
         let found = try rows(FleetStatement(operation, text, values))
-        return Set(found.compactMap { $0.text(0).flatMap { VehicleID($0) } })
+        return Set(found.compactMap { $0.vehicle(0) })
     }
 }

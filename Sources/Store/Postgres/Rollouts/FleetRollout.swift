@@ -48,7 +48,7 @@ package struct FleetRollout: Sendable, Equatable {
         attempted = Int(row.integer(12) ?? 0)
         failed = Int(row.integer(13) ?? 0)
         updated = WallTime(milliseconds: row.integer(14) ?? begun)
-        waveEnded = row.integer(15).map { WallTime(milliseconds: $0) }
+        waveEnded = row.time(15)
         most = row.text(16) ?? ""
     }
 }

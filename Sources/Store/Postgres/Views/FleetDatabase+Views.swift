@@ -418,7 +418,7 @@ extension FleetDatabase {
                 values
             )
         ).compactMap { row in
-            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }),
+            guard let vehicle = row.vehicle(0),
                 let serial = row.text(1).flatMap({ Serial($0) }), let rollout = row.text(2),
                 let gateway = row.text(3), let run = row.integer(4),
                 let outcome = row.text(5).flatMap({ Outcome(rawValue: $0) }),
@@ -468,7 +468,7 @@ extension FleetDatabase {
                 [vehicle?.text]
             )
         ).compactMap { row in
-            guard let vehicle = row.text(0).flatMap({ VehicleID($0) }), let at = row.integer(1)
+            guard let vehicle = row.vehicle(0), let at = row.integer(1)
             else { return nil }
             return (vehicle, WallTime(milliseconds: at))
         }

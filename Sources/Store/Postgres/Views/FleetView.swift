@@ -88,7 +88,7 @@ package struct FleetVehicle: Sendable, Equatable {
         """
 
     init?(_ row: DatabaseRow) {
-        guard let vehicle = row.text(0).flatMap({ VehicleID($0) }),
+        guard let vehicle = row.vehicle(0),
             let serial = row.text(1).flatMap({ Serial($0) }),
             let state = row.text(3).flatMap({ State(rawValue: $0) })
         else { return nil }
@@ -96,17 +96,17 @@ package struct FleetVehicle: Sendable, Equatable {
         self.serial = serial
         wave = Int(row.integer(2) ?? 0)
         self.state = state
-        since = row.integer(4).map { WallTime(milliseconds: $0) }
+        since = row.time(4)
         end = FleetEnd(row, from: 5, of: vehicle)
         run = row.integer(10).map { Int($0) }
-        ended = row.integer(11).map { WallTime(milliseconds: $0) }
+        ended = row.time(11)
         isBegun = row.isTrue(12)
         holder = row.text(13).map { gateway in
             Holder(
                 gateway: gateway,
                 rollout: row.text(14) ?? "",
                 vehicle: row.text(15) ?? "",
-                since: row.integer(16).map { WallTime(milliseconds: $0) },
+                since: row.time(16),
                 left: .microseconds(row.integer(17) ?? 0),
                 doing: row.text(18),
                 acknowledged: row.integer(19).map { Int($0) },
