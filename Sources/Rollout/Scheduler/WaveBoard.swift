@@ -300,7 +300,8 @@ package struct WaveBoard: Sendable {
             actions.append(.pause("wave \(wave + 1): \(failure)"))
             return actions
         }
-        let since = wave == beginning ? soakedSince ?? now : now
+        // The clock may have been set back since the wave ended.
+        let since = wave == beginning ? min(soakedSince ?? now, now) : now
         phase = .soaking(wave, until: since.advanced(by: rules.between.soak))
         return actions + tick(at: now)
     }
