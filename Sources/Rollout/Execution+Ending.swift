@@ -127,7 +127,10 @@ extension Execution {
     ) async throws(JournalError) -> Verdict {
         let owed = try await depot.journal.owed(by: vehicle)
         let claim = link.claims.map { "; \($0)" } ?? ""
-        let ending = Closing(outcome, failure, message + claim).owing(debt).owing(owed)
+        // The vehicle may have got a module that owes an update since its rollout was begun.
+        var due = debt
+        if due == nil { due = try await depot.journal.debt(in: vehicle, besides: job.serial) }
+        let ending = Closing(outcome, failure, message + claim).owing(due).owing(owed)
         record.end = ExecutionRecord.End(
             ending.outcome,
             failure: ending.failure,

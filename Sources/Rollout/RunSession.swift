@@ -485,12 +485,13 @@ struct RunSession {
     func closing(of vehicle: Int, _ closing: Closing) async throws(JournalError) -> Closing {
         let job = run.jobs[vehicle]
         let debt = try await depot.journal.debt(of: job.serial)
+        let other = try await depot.journal.debt(in: job.vehicle, besides: job.serial)
         let owed = try await depot.journal.owed(by: job.vehicle)
         var closing = closing
         if let doubt = try await depot.journal.doubts(of: job.vehicle).first, !job.onlyReads {
             closing = job.closing(inDoubt: doubt)
         }
-        return closing.owing(debt).owing(owed)
+        return closing.owing(debt ?? other).owing(owed)
     }
 
     func skip(

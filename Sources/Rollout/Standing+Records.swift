@@ -130,12 +130,17 @@ extension OpenAccount {
 
 /// The open debts, doubts and owed steps of a depot, by vehicle.
 package struct OpenAccounts: Sendable {
-    private var debts: [Serial: Debt] = [:]
+    /// By the vehicle that the module is in now; what other gateways have begun, by the module.
+    private var debts: [VehicleID: Debt] = [:]
+    private var elsewhere: [Serial: Debt] = [:]
     private var doubts: [VehicleID: IntentRecord] = [:]
     private var owed: [VehicleID: [OwedStep]] = [:]
 
     package init(debts: [Debt], doubts: [IntentRecord], owed: [OwedStep]) {
-        for debt in debts { self.debts[debt.serial] = debt }
+        for debt in debts {
+            self.debts[debt.vehicle] = debt
+            if debt.gateway != nil { elsewhere[debt.serial] = debt }
+        }
         for doubt in doubts where self.doubts[doubt.intent.vehicle] == nil {
             self.doubts[doubt.intent.vehicle] = doubt
         }
@@ -156,10 +161,7 @@ package struct OpenAccounts: Sendable {
         return Standing(
             record,
             asking: run,
-            debt: debts[record.serial].flatMap { debt in
-                // The module may be in another vehicle by now.
-                debt.vehicle == record.vehicle || debt.gateway != nil ? debt : nil
-            },
+            debt: debts[record.vehicle] ?? elsewhere[record.serial],
             doubt: doubt,
             owed: owed[record.vehicle] ?? [],
             check: doubt.flatMap(check)

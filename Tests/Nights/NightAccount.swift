@@ -53,6 +53,8 @@ struct NightAccount: Sendable {
     var inhibitions: [(vehicle: Int?, isInhibited: Bool)] = []
     /// Whether a command that was offered after a rehearsal works on real vehicles.
     var isOfferReal = false
+    /// Whether a list with one module in two rows was read.
+    var isTwinRead = false
     /// Whether a rehearsal would have sent notices.
     var hasNotified = false
     /// Vehicles with a debt, a doubt or failures that were cleared.

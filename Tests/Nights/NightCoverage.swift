@@ -105,6 +105,11 @@ package struct NightCoverage: Sendable, Equatable {
         ]
 }
 
+extension NightStory {
+    /// The vehicles that get other modules, each once.
+    var refits: [Int] { Set(nights.flatMap(\.refits)).sorted() }
+}
+
 extension NightStory.Night {
     /// Whether vehicles get other ids before the night.
     var changesIDs: Bool {
@@ -112,6 +117,17 @@ extension NightStory.Night {
             switch edit {
             case .called, .exchanged: true
             default: false
+            }
+        }
+    }
+
+    /// The vehicles that get other modules before the night.
+    var refits: [Int] {
+        edits.flatMap { edit -> [Int] in
+            switch edit {
+            case .refitted(let vehicle): [vehicle]
+            case .swapped(let one, let other, _): [one, other]
+            default: []
             }
         }
     }
@@ -139,6 +155,10 @@ extension NightStory.Night {
             case .enrol: list.append("enrol --rotate")
             case .called(_, let isSaid): list.append(isSaid ? "other id, said" : "other id")
             case .exchanged: list.append("ids exchanged")
+            case .refitted: list.append("other module")
+            case .swapped(_, _, let isSaid):
+                list.append(isSaid ? "modules swapped, said" : "modules swapped")
+            case .twin: list.append("one module in two rows")
             case .rehearse: list.append("rehearsal of a key")
             case .paste: list.append("rehearsal, and its command")
             case .restore: list.append("journal put back")

@@ -19,32 +19,49 @@ extension NightDepot {
                 wish.listed.sort()
             }
         case .rename(let name): wish.name = name
-        case .drives(let vehicle): await module(vehicle, air) { $0.speedTenths = 120 }
-        case .stands(let vehicle): await module(vehicle, air) { $0.speedTenths = 0 }
-        case .leaves(let vehicle): await module(vehicle, air) { $0.signal = nil }
-        case .returns(let vehicle): await module(vehicle, air) { $0.signal = -60 }
+        case .drives(let vehicle):
+            wish.driving.insert(vehicle)
+            await place([vehicle], wish, air)
+        case .stands(let vehicle):
+            wish.driving.remove(vehicle)
+            await place([vehicle], wish, air)
+        case .leaves(let vehicle):
+            wish.away.insert(vehicle)
+            await place([vehicle], wish, air)
+        case .returns(let vehicle):
+            wish.away.remove(vehicle)
+            await place([vehicle], wish, air)
         case .called(let vehicle, _): wish.ids.call(vehicle)
         case .exchanged(let one, let other): wish.ids.exchange(one, other)
+        case .refitted(let vehicle):
+            wish.ids.refit(vehicle)
+            await place([vehicle], wish, air)
+        case .swapped(let one, let other, _):
+            wish.ids.swap(one, other)
+            await place([one, other], wish, air)
         // What it takes, a life has.
-        case .enrol, .rehearse, .paste, .restore, .accept: break
+        case .enrol, .rehearse, .paste, .restore, .accept, .twin: break
         }
     }
 
-    private func module(
-        _ vehicle: Int,
-        _ air: Air,
-        _ change: @escaping @Sendable (ComoduleModule) -> Void
-    ) async {
-        let label = Serial(serial(vehicle))?.text
-        await air.arrange { world in
-            for module in world.comoduleModules where module.label == label { change(module) }
+    /// The modules move, and are heard, as the vehicles that they are in.
+    private func place(_ vehicles: [Int], _ wish: NightWish, _ air: Air) async {
+        for vehicle in vehicles {
+            let label = Serial(serial(wish.ids.modules[vehicle]))?.text
+            let speed: UInt16 = wish.driving.contains(vehicle) ? 120 : 0
+            let signal: Int? = wish.away.contains(vehicle) ? nil : -60
+            await air.arrange { world in
+                for module in world.comoduleModules where module.label == label {
+                    (module.speedTenths, module.signal) = (speed, signal)
+                }
+            }
         }
     }
 
     /// Does what the reports ask for: a device that is in the middle of a recalled image cannot be told
     /// to drop it.
-    func switchOffAndOn(_ vehicles: [Int], _ air: Air) async {
-        let labels = Set(vehicles.map { serial($0) })
+    func switchOffAndOn(_ vehicles: [Int], _ ids: NightNames, _ air: Air) async {
+        let labels = Set(vehicles.map { serial(ids.modules[$0]) })
         await air.arrange { world in
             for device in world.espModules where labels.contains(device.label) { device.restart() }
         }

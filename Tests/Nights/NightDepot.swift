@@ -27,21 +27,25 @@ struct NightDepot {
 
     static func name(_ vehicle: Int) -> String { "v\(vehicle + 1)" }
 
-    /// The serial of the vehicle's module, or of its GO device when it has no module.
-    func serial(_ vehicle: Int) -> String {
-        switch story.vehicles[vehicle].kind {
-        case .bike, .van: "00a00000000000" + Self.two(vehicle + 1)
-        case .lock: "0a0b0c0d0e" + Self.two(vehicle + 1)
-        case .car: device(vehicle)
-        case .light: "light-00\(Self.two(vehicle + 1))"
-        case .tag, .oldTag: "tag-00\(Self.two(vehicle + 1))"
-        case .sensor: "esp-00\(Self.two(vehicle + 1))"
+    /// The serial of a module, or of the GO device of a vehicle without one.
+    ///
+    /// The first modules have the numbers of their vehicles, and their spares follow.
+    func serial(_ module: Int) -> String {
+        switch story.vehicles[module % story.vehicles.count].kind {
+        case .bike, .van: "00a00000000000" + Self.two(module + 1)
+        case .lock: "0a0b0c0d0e" + Self.two(module + 1)
+        case .car: device(module)
+        case .light: "light-00\(Self.two(module + 1))"
+        case .tag, .oldTag: "tag-00\(Self.two(module + 1))"
+        case .sensor: "esp-00\(Self.two(module + 1))"
         }
     }
 
     /// A vehicle as its list has it.
     func listed(_ vehicle: Int, _ ids: NightNames) throws -> ListedVehicle {
-        guard let id = VehicleID(ids.listed[vehicle]), let serial = Serial(serial(vehicle)) else {
+        guard let id = VehicleID(ids.listed[vehicle]),
+            let serial = Serial(serial(ids.modules[vehicle]))
+        else {
             throw Mistake(description: "no id or serial")
         }
         return ListedVehicle(id, serial)
@@ -51,10 +55,10 @@ struct NightDepot {
     func device(_ vehicle: Int) -> String { "G9-\(vehicle + 1)" }
 
     /// The vehicles by the serials that their modules and devices have in the air.
-    var numbers: [String: Int] {
+    func numbers(_ ids: NightNames) -> [String: Int] {
         var numbers: [String: Int] = [:]
         for number in story.vehicles.indices {
-            var names = [serial(number)]
+            var names = [serial(ids.modules[number])]
             if story.vehicles[number].kind == .van { names.append(device(number)) }
             // In the form in which modules write serials.
             for name in names { numbers[Serial(name)?.text ?? name] = number }
@@ -89,8 +93,11 @@ struct NightDepot {
         let names = adapters ?? (0..<story.policy.adapters).map { "hci\($0)" }
         text += names.joined(separator: ", ")
         text += "]\ntenant-keys: [\"\(Hex.text(try Self.issuer().modulus))\"]\nmodules:\n"
-        for (number, vehicle) in story.vehicles.enumerated() {
+        let spares = story.refits.map { ($0 + story.vehicles.count, $0) }
+        for (number, index) in story.vehicles.indices.map({ ($0, $0) }) + spares {
+            let vehicle = story.vehicles[index]
             var faults = vehicle.faults.map { "{\($0)}" }.joined(separator: ", ")
+            if number != index { faults = "" }
             if !faults.isEmpty { faults = ", faults: [\(faults)]" }
             text += "  - {serial: \"\(serial(number))\", "
             switch vehicle.kind {
@@ -110,7 +117,7 @@ struct NightDepot {
             case .sensor:
                 text += "family: esp, version: \"2.6.0\"\(faults)}\n"
             }
-            if vehicle.kind == .van {
+            if vehicle.kind == .van, number == index {
                 text += "  - {serial: \"\(device(number))\", family: geotab-go, "
                 text += "hardware-id: \(hardware(number))}\n"
             }
@@ -221,7 +228,8 @@ struct NightDepot {
                 case .light, .tag, .oldTag, .sensor: ""
                 }
             let token = kind == .van ? "file:token,\(device(number))" : ","
-            text += "\(wish.ids.listed[number]),\(serial(number)),\(Self.family(kind).rawValue),"
+            text += "\(wish.ids.listed[number]),\(serial(wish.ids.modules[number])),"
+            text += "\(Self.family(kind).rawValue),"
             text += "\(kind == .oldTag ? "legacy" : ""),\(secret),\(token),"
             text += "\"" + "[\(steps)]".replacing("\"", with: "\"\"") + "\"\n"
         }
@@ -328,6 +336,9 @@ struct NightWish: Equatable {
     var steps: [[NightStory.Step]]
     /// The reference to the secret of each vehicle that has one.
     var secrets: [String]
+    /// The vehicles that drive, and those that are out of reach.
+    var driving: Set<Int> = []
+    var away: Set<Int> = []
     /// The number of the release, from 0; each release has newer images.
     var release = 0
     /// The releases whose images are denied.

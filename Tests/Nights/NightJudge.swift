@@ -77,6 +77,11 @@ struct NightJudge {
         (broken, night) = ([], account.number)
         defer { (deeds, debts) = (account.after.vehicles.map(\.deeds), account.after.debts) }
         cleared.formUnion(account.cleared)
+        for case .swapped(let one, let other, _) in account.plan.edits {
+            // What an order has installed, or a person has cleared, goes along with its module.
+            if !ordered.isDisjoint(with: [one, other]) { ordered.formUnion([one, other]) }
+            if !cleared.isDisjoint(with: [one, other]) { cleared.formUnion([one, other]) }
+        }
         for vehicle in account.sentAgain + account.seenTo {
             doubtful.remove(NightDepot.name(vehicle))
             lost[NightDepot.name(vehicle)] = nil
@@ -192,6 +197,7 @@ struct NightJudge {
         if account.isOfferReal {
             no("P4", "a command that a rehearsal offers works on real vehicles")
         }
+        if account.isTwinRead { no("W2", "a list with one module in two rows was read") }
         if account.hasNotified { no("P3", "a rehearsal sends the notices of real runs") }
         for answer in account.inhibitions {
             if answer.isInhibited {
@@ -818,6 +824,8 @@ struct NightJudge {
         var first = NightStory.Night()
         first.edits = [.accept]
         first.words = [.uninhibitDepot, .resume]
+        // With another module a vehicle is not worked on before the rollout begins again (W2).
+        if !story.refits.isEmpty { first.start = .again }
         for number in story.vehicles.indices {
             first.words += [.uninhibit(number)]
             first.edits += [.stands(number), .returns(number)]
@@ -832,10 +840,9 @@ struct NightJudge {
         (broken, self.night) = ([], night)
         guard let account = last, account.isWhole, account.ending == .complete else { return [] }
         for number in account.vehicles {
-            let vehicle = story.vehicles[number]
             let now = account.after.vehicles[number]
             judgeHealth(number, account)
-            let isHopeless = vehicle.faults.contains { fault in
+            let isHopeless = faults(of: number).contains { fault in
                 Self.hopeless.contains { fault.hasPrefix($0) }
             }
             guard !isHopeless, !cleared.contains(number), now.isInBootloader else { continue }
@@ -844,13 +851,19 @@ struct NightJudge {
         return broken
     }
 
+    /// The faults of the modules that the vehicle has had.
+    private func faults(of number: Int) -> [String] {
+        let others = story.refits.contains(number) ? story.refits : []
+        return Set(others + [number]).flatMap { story.vehicles[$0].faults }
+    }
+
     /// Checks that a vehicle without a fault is done, after a night without disturbances and at the
     /// end.
     private mutating func judgeHealth(_ number: Int, _ account: NightAccount) {
         let name = NightDepot.name(number)
         let outcome = account.standings[name].map { $0.verdict?.outcome } ?? account.told[name]
         let steps = account.wish?.steps[number] ?? []
-        guard story.vehicles[number].faults.isEmpty, !Self.canFail(steps),
+        guard faults(of: number).isEmpty, !Self.canFail(steps),
             story.policy.airtime == nil,
             story.policy.quarantine == nil, story.policy.judge != account.wish?.release,
             outcome != .inDoubt, outcome != .aborted,

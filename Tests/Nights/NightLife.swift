@@ -114,7 +114,7 @@ private struct NightLife: Sendable {
             if hasRestores { copies.append((try await journal.backup(), judge)) }
             if isCure {
                 await depot.waitForWindow(clock, simulation.time)
-                await depot.switchOffAndOn(judge.toBeSwitched, simulation.air)
+                await depot.switchOffAndOn(judge.toBeSwitched, wish.ids, simulation.air)
             }
             for edit in night.edits {
                 if case .restore(let nights) = edit {
@@ -138,6 +138,9 @@ private struct NightLife: Sendable {
                 await depot.change(&wish, edit, simulation.air)
                 for journal in [journal, rival] {
                     try await rename(edit, from: earlier, to: wish.ids, journal)
+                    if case .swapped(let one, let other, isSaid: true) = edit {
+                        try await move([one, other], wish.ids, journal)
+                    }
                 }
             }
             if !isCure {
@@ -229,6 +232,13 @@ private struct NightLife: Sendable {
         case .paste:
             account.isOfferReal = try people?.isOfferReal() ?? false
             account.hasNotified = try people?.wouldNotify() ?? false
+        case .twin(let one, let other):
+            guard one != other, wish.listed.contains(one), wish.listed.contains(other) else {
+                return
+            }
+            var twins = wish
+            twins.ids.twin(one, other)
+            account.isTwinRead = (try? depot.plan(twins)) != nil
         case .rehearse(let number):
             let planned = try depot.plan(wish).vehicles.first { wish.ids.number($0.id) == number }
             guard case .file(let file)? = planned?.secret else { return }
@@ -306,6 +316,20 @@ private struct NightLife: Sendable {
         }
     }
 
+    /// A person says with `vehicle moved` which module is in each of these vehicles.
+    private func move(
+        _ numbers: [Int],
+        _ ids: NightNames,
+        _ journal: Journal
+    ) async throws {
+        for number in numbers {
+            let listed = try depot.listed(number, ids)
+            let saying = Saying("vehicle moved", author: "anna", at: clock.wallTime)
+            // Of a module that no run has had there is nothing to say.
+            _ = try await journal.move(listed.serial, to: listed.id, saying: saying)
+        }
+    }
+
     private func say(
         _ word: NightStory.Word,
         _ journal: Journal,
@@ -329,6 +353,7 @@ private struct NightLife: Sendable {
         // People use the id that the program shows.
         func name(_ vehicle: Int) async throws -> VehicleID {
             let listed = try depot.listed(vehicle, ids)
+            guard story.refits.isEmpty else { return listed.id }
             for case .elsewhere(_, let known, _) in try await journal.changes(in: [listed], at: now)
             { return known }
             return listed.id
@@ -547,7 +572,12 @@ private struct NightLife: Sendable {
         if !open.isEmpty {
             guard isFirst else { throw NightDepot.Mistake(description: "refused again: \(open)") }
             coverage.noteRefusal()
-            try await rename(open, journal)
+            if story.refits.isEmpty {
+                try await rename(open, journal)
+            } else {
+                let moved = open.compactMap { account.ids.number($0.new) }
+                try await move(moved, account.ids, journal)
+            }
             return try await run(
                 written,
                 &account,
@@ -812,7 +842,10 @@ private struct NightLife: Sendable {
         let depot = depot
         var scene = NightScene()
         scene.ids = ids
-        scene.vehicles = await simulation.air.arrange { NightScene.modules(depot, in: $0) }
+        scene.vehicles = await simulation.air.arrange { NightScene.modules(depot, ids, in: $0) }
+        let owners = depot.numbers(ids).mapValues(NightDepot.name)
+        func owner(_ debt: Debt) -> String { owners[debt.serial.text] ?? debt.serial.text }
+        scene.debts = Set(try await journal.debts().map(owner))
         for name in names.sorted() {
             var records = try await journal.executions(rollout: name)
             // A part by another plan stands beside the execution of the rollout's own plan.
@@ -825,8 +858,7 @@ private struct NightLife: Sendable {
             scene.records += records.sorted { $0.number < $1.number }
             scene.holds[name] = try await journal.hold(on: name)?.kind
         }
-        scene.debts = Set(try await journal.debts().map { ids.name($0.vehicle) })
-        scene.debtsOfRival = Set(try await rival?.debts().map { ids.name($0.vehicle) } ?? [])
+        scene.debtsOfRival = Set(try await rival?.debts().map(owner) ?? [])
         scene.doubts = Set(
             try await journal.doubts(of: nil).map { ids.name($0.intent.vehicle) }
         )

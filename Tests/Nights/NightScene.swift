@@ -31,6 +31,7 @@ struct NightScene: Sendable {
     var ids = NightNames()
     // The program's records, which `status` reads.
     var records: [ExecutionRecord] = []
+    /// Of modules in no vehicle, the serials.
     var debts: Set<String> = []
     /// Updates that the other program has begun and not seen at rest.
     var debtsOfRival: Set<String> = []
@@ -56,9 +57,13 @@ struct NightScene: Sendable {
     }
 
     /// The state of the modules alone.
-    static func modules(_ depot: NightDepot, in world: World) -> [Vehicle] {
+    static func modules(
+        _ depot: NightDepot,
+        _ ids: NightNames,
+        in world: World
+    ) -> [Vehicle] {
         var found = [Vehicle](repeating: Vehicle(), count: depot.story.vehicles.count)
-        let index = depot.numbers
+        let index = depot.numbers(ids)
         for device in world.devices {
             guard let number = index[device.label] else { continue }
             switch device {

@@ -167,10 +167,13 @@ extension NightStory.Edit {
         switch self {
         case .steps(vehicle, _), .remove(vehicle), .add(vehicle), .drives(vehicle),
             .stands(vehicle), .leaves(vehicle), .returns(vehicle), .enrol(vehicle, _),
-            .called(vehicle, _), .exchanged(vehicle, _), .exchanged(_, vehicle), .rehearse(vehicle):
+            .called(vehicle, _), .exchanged(vehicle, _), .exchanged(_, vehicle), .rehearse(vehicle),
+            .refitted(vehicle), .swapped(vehicle, _, _), .swapped(_, vehicle, _), .twin(vehicle, _),
+            .twin(_, vehicle):
             true
         case .newImages, .recall, .steps, .remove, .add, .rename, .drives, .stands, .leaves,
-            .returns, .enrol, .called, .exchanged, .rehearse, .paste, .restore, .accept:
+            .returns, .enrol, .called, .exchanged, .refitted, .swapped, .twin, .rehearse, .paste,
+            .restore, .accept:
             false
         }
     }

@@ -18,6 +18,8 @@ extension NightStory {
         driver.addDrivers(to: &self)
         var dispatcher = NightTeller(seed: seed ^ 0x4D4F_5645)
         dispatcher.addMoves(to: &self)
+        var fitter = NightTeller(seed: seed ^ 0x4649_5454)
+        fitter.addModules(to: &self)
     }
 }
 
@@ -206,6 +208,38 @@ struct NightTeller {
         }
         if pick(3) == 0 { story.nights[away].words.append(.clear(vehicle)) }
         if back < story.nights.count { story.nights[back].edits.append(.add(vehicle)) }
+    }
+
+    /// Other modules in vehicles, in some of the lives in which nothing else of the list changes.
+    mutating func addModules(to story: inout NightStory) {
+        let able = story.vehicles.indices.filter { index in
+            // What locks and GO devices have done is theirs.
+            let kind = story.vehicles[index].kind
+            return kind != .lock && kind != .car
+        }
+        guard story.policy.keys == nil, pick(5) == 0, !able.isEmpty,
+            !story.nights.contains(where: { $0.changesIDs || $0.putsBack })
+        else { return }
+        if pick(2) == 0, case .run = story.nights[0].start {
+            let state = one(of: ["transferring", "settling"])
+            story.nights[0].incidents = [.init(.kill, at: .state(state, 1 + pick(2)))]
+        }
+        for index in story.nights.indices {
+            let vehicle = able[pick(able.count)]
+            let likes = able.filter { other in
+                other != vehicle && story.vehicles[other].kind == story.vehicles[vehicle].kind
+            }
+            switch pick(6) {
+            case 0, 1: story.nights[index].edits.append(.refitted(vehicle))
+            case 2, 3:
+                guard !likes.isEmpty else { break }
+                let other = likes[pick(likes.count)]
+                story.nights[index].edits.append(.swapped(vehicle, other, isSaid: pick(2) == 0))
+            case 4:
+                if !likes.isEmpty { story.nights[index].edits.append(.twin(vehicle, likes[0])) }
+            default: break
+            }
+        }
     }
 
     /// Lists that change, in some of the lives without keys.

@@ -221,6 +221,12 @@ package struct NightStory: Codable, Sendable, Equatable {
         case called(Int, isSaid: Bool)
         /// Two vehicles get each other's ids, and a person says so.
         case exchanged(Int, Int)
+        /// A vehicle gets another module, a new one; the next time it gets the one before again.
+        case refitted(Int)
+        /// Two vehicles get each other's modules, and a person says so with `vehicle moved`, or does not.
+        case swapped(Int, Int, isSaid: Bool)
+        /// Somebody starts a run of a list that has the module of the first vehicle in the second one's row, too.
+        case twin(Int, Int)
         /// A person gives a vehicle another key, and the process dies after this many writes.
         case enrol(Int, writes: Int)
         /// A person puts back the journal as it was so many nights ago, or the empty one.

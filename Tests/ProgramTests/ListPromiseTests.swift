@@ -240,6 +240,32 @@ import Testing
         #expect(try yard.vehicle("b1", in: again)["outcome"] as? String == "succeeded")
     }
 
+    @Test func `what a person says about modules stands while a rollout goes on`() throws {
+        let yard = try PromiseYard(bikes: ["", ""], link: "link: {interval: 60ms}\n")
+        try list(yard, bike("b1", 1), bike("b2", 2))
+        try yard.manifest(
+            family: "comodule",
+            steps: "[{wait: 30s}, {update: city}]",
+            rollout: "{waves: [rest]}"
+        )
+        try yard.cut(at: "\"detail\":\"wait\"")
+        #expect(try yard.say("inhibit", "b2", "--reason", "brakes").status == 0)
+        try list(yard, bike("b1", 2), bike("b2", 1))
+        let refused = try yard.run()
+        #expect(refused.status == 65, "\(refused.output) \(refused.errors)")
+        #expect(refused.errors.contains("the module 00f0000000000002 of b1 was in b2"))
+        for (number, id) in [(2, "b1"), (1, "b2")] {
+            #expect(try yard.say("vehicle", "moved", "00f000000000000\(number)", id).status == 0)
+        }
+        let run = try yard.run("yard", "--json")
+        #expect(run.status == 11, "\(run.output) \(run.errors)")
+        for id in ["b1", "b2"] {
+            #expect(try yard.vehicle(id, in: run)["outcome"] as? String == "deferred")
+        }
+        #expect(try yard.say("uninhibit", "b2").status == 0)
+        #expect(try yard.run("yard", "--again").status == 0)
+    }
+
     // MARK: A journal that goes back
 
     @Test func `a journal from a backup repeats no command`() throws {

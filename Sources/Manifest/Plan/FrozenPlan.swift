@@ -90,6 +90,12 @@ package struct FrozenPlan: Sendable, Equatable {
         let rows = Dictionary(other.list.map { ($0.id, $0) }) { first, _ in first }
         var plan = self
         plan.holders = other.holders
+        // A module is where the later list has it, unless that list lacks the vehicle that it was in.
+        let gone = Set(list.filter { rows[$0.id] == nil }.map(\.serial))
+        plan.list = list.map { row in
+            guard let now = rows[row.id], !gone.contains(now.serial) else { return row }
+            return now
+        }
         plan.vehicles = vehicles.map { vehicle in
             guard let row = rows[vehicle.id] else { return vehicle }
             var vehicle = vehicle

@@ -119,9 +119,10 @@ package struct RolloutSnapshot: Sendable {
     /// The same standings as in a report of the last run, by vehicle in the order of `chosen`.
     package func standings(of chosen: [ExecutionRecord]) -> [Standing] {
         let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
-        let wanted = Set(chosen.map(\.number))
+        // The account of a module that was taken out has the number of the execution that began it.
+        let wanted = Dictionary(chosen.map { ($0.vehicle, $0.number) }) { _, last in last }
         return settled.compactMap { record in
-            guard wanted.contains(record.number) else { return nil }
+            guard wanted[record.vehicle] == record.number else { return nil }
             var standing = accounts.standing(
                 of: record,
                 asking: run?.number ?? record.run,

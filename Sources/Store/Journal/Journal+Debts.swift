@@ -7,6 +7,18 @@ extension Journal {
         try view().debt(of: serial)
     }
 
+    /// The debt of another module that is in the vehicle now.
+    package func debt(
+        in vehicle: VehicleID,
+        besides serial: Serial
+    ) throws(JournalError) -> Debt? {
+        try view().rows(
+            "SELECT \(Debt.columns) FROM debts WHERE vehicle = ? AND serial <> ? LIMIT 1",
+            [.text(vehicle.text), .text(serial.text)],
+            { row throws(JournalError) in try Debt(row: row) }
+        ).first
+    }
+
     /// Sorted by serial.
     package func debts() throws(JournalError) -> [Debt] { try view().debts() }
 

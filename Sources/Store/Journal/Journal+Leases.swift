@@ -43,7 +43,8 @@ extension Journal {
         let database = try opened()
         return try database.transaction(.relaxed) { () throws(JournalError) in
             let view = JournalView(database: database)
-            if let inhibit = try view.inhibition(of: vehicle, at: time) {
+            // The module may be in another vehicle by now, which somebody works on.
+            if let inhibit = try view.inhibition(of: vehicle, with: serial, at: time) {
                 return .inhibited(inhibit)
             }
             if !paying, let hold = try view.hold(on: rollout) { return .stopped(hold) }

@@ -268,18 +268,21 @@ extension JournalView {
         )
     }
 
-    /// The inhibit that applies to the vehicle; the vehicle's own one comes before the depot's.
+    /// The inhibit that applies to the vehicle, or to the one that the module is in; that of a vehicle comes before the
+    /// depot's.
     package func inhibition(
         of vehicle: VehicleID,
+        with serial: Serial? = nil,
         at time: WallTime
     ) throws(JournalError) -> Inhibit? {
         try rows(
             """
             SELECT \(Inhibit.columns) FROM inhibits
-            WHERE vehicle IN (?, '') AND (expires IS NULL OR expires > ?)
+            WHERE vehicle IN (?, '', (SELECT vehicle FROM modules WHERE serial = ?))
+              AND (expires IS NULL OR expires > ?)
             ORDER BY vehicle DESC LIMIT 1
             """,
-            [.text(vehicle.text), Value(time)],
+            [.text(vehicle.text), Value(serial?.text), Value(time)],
             { row throws(JournalError) in try Inhibit(row: row) }
         ).first
     }

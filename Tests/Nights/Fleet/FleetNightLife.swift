@@ -146,12 +146,13 @@ struct FleetNightLife: Sendable {
 
     private func modules() async -> [NightScene.Vehicle] {
         let depot = depot
-        return await simulation.air.arrange { NightScene.modules(depot, in: $0) }
+        let ids = NightNames(story.vehicles.count)
+        return await simulation.air.arrange { NightScene.modules(depot, ids, in: $0) }
     }
 
     /// The record of each module, by the name of its vehicle.
     private func records() async -> [String: String] {
-        let numbers = depot.numbers
+        let numbers = depot.numbers(NightNames(story.vehicles.count))
         return await simulation.air.arrange { world in
             var records: [String: String] = [:]
             for device in world.devices {
@@ -437,7 +438,7 @@ struct FleetNightLife: Sendable {
         let there = story.gateways[gateway.number]
         let place = NightPlace(
             air: simulation.air,
-            numbers: depot.numbers,
+            numbers: depot.numbers(NightNames(story.vehicles.count)),
             losses: story.vehicles.indices.map { vehicle in
                 if there.deaf.contains(vehicle) { return nil }
                 return there.far.contains(vehicle) ? 20 : 0
