@@ -362,7 +362,9 @@ final class RolloutProgress: Sendable {
             standings.append((job.vehicle, standing))
         }
         let now = depot.time.wallTime
-        for account in try await depot.journal.accountsLeft(by: depot.run) {
+        let own = Set(jobs.map(\.vehicle))
+        for account in try await depot.journal.accountsLeft(by: depot.run)
+        where !own.contains(account.vehicle) {
             standings.append((account.vehicle, account.standing(asking: depot.run, at: now)))
         }
         return standings

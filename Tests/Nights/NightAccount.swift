@@ -107,7 +107,7 @@ struct NightAccount: Sendable {
     var left: Set<String> {
         guard !isOrder else { return [] }
         return after.debts.union(after.doubts).union(after.owing)
-            .subtracting(listed.map(NightDepot.name))
+            .subtracting(listed.union(vehicles).map(NightDepot.name))
     }
 
     func sentence(_ name: String) -> String {

@@ -609,6 +609,9 @@ struct NightJudge {
         for number in story.vehicles.indices
         where !account.vehicles.contains(number) && !account.rivals.contains(number) {
             let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
+            // An update that another vehicle's run has begun on its module is settled by that vehicle's run.
+            let owes = account.before.debts.contains(NightDepot.name(number))
+            if story.refits.contains(number), owes { continue }
             if now.marks != then.marks || now.deeds != then.deeds {
                 no("E2", "\(NightDepot.name(number)) was not in the run and was touched")
             }
@@ -674,16 +677,24 @@ struct NightJudge {
             let name = account.ids.name(record.vehicle)
             let old = account.before.records.last { $0.number == record.number }
             guard record.end != old?.end else { continue }
-            let owes = account.after.debts.contains(name) || account.after.owing.contains(name)
+            let number = (Int(name.dropFirst()) ?? 1) - 1
+            // It may be the debt of a module that the vehicle had when the rollout was begun.
+            let owes =
+                account.after.debts.contains(name) || account.after.owing.contains(name)
+                || story.refits.contains(number)
             let isInhibited =
                 account.before.isInhibited(name) || account.after.isInhibited(name)
                 || account.said.contains { $0.scene.isInhibited(name) }
-            let number = (Int(name.dropFirst()) ?? 1) - 1
             // The rest of its image is not sent while it moves.
             let isMoving =
                 drives.contains(number)
                 && story.vehicles[number].steps.contains(where: \.isRequirement)
-            guard owes, record.end?.outcome == .failed, isInhibited || isHostless || isMoving
+            // Nothing is done on a vehicle with another module while its rollout goes on.
+            let isRefitted =
+                story.refits.contains(number)
+                && record.end?.message.contains("in the list now, and was") ?? false
+            guard owes, record.end?.outcome == .failed,
+                isInhibited || isHostless || isMoving || isRefitted
             else {
                 leftAlone[record.number] = nil
                 continue

@@ -145,7 +145,7 @@ private struct NightLife: Sendable {
             }
             if !isCure {
                 result.coverage.note(
-                    try await scene(of: journal, names, wish.ids),
+                    try await scene(of: journal, names, wish.ids, Set(wish.listed)),
                     story,
                     wish.name,
                     night.disturbances
@@ -171,7 +171,13 @@ private struct NightLife: Sendable {
                 archive[rotating.digest] = (rotating, wish.rotating(rotating))
                 account.written = rotating.digest
             }
-            account.before = try await scene(of: journal, names, wish.ids, beside: rival)
+            account.before = try await scene(
+                of: journal,
+                names,
+                wish.ids,
+                Set(wish.listed),
+                beside: rival
+            )
             account.beganAt = clock.wallTime
             // At the end the other program finishes its own work, too.
             let isOwed = isCure && !account.before.debtsOfRival.isEmpty
@@ -196,7 +202,13 @@ private struct NightLife: Sendable {
             if isCut, night.incidents.contains(where: { $0.what == .power }) {
                 try await journal.losePower()
             }
-            account.after = try await scene(of: journal, names, wish.ids, beside: rival)
+            account.after = try await scene(
+                of: journal,
+                names,
+                wish.ids,
+                Set(wish.listed),
+                beside: rival
+            )
             account.keptKeys = try depot.keys?.kept()
             let broken = judge.verdicts(on: account, isCure: isCure)
             result.broken += broken
@@ -731,7 +743,7 @@ private struct NightLife: Sendable {
                 case .say(let word):
                     var account = doings.state.withLock { $0.account }
                     try await say(word, journal, isInside: true, account: &account)
-                    let scene = try await scene(of: journal, names, account.ids)
+                    let scene = try await scene(of: journal, names, account.ids, account.listed)
                     account.said.append((word, scene))
                     let said = account
                     doings.state.withLock { $0.account = said }
@@ -837,14 +849,17 @@ private struct NightLife: Sendable {
         of journal: Journal,
         _ names: Set<String>,
         _ ids: NightNames,
+        _ list: Set<Int>,
         beside rival: Journal? = nil
     ) async throws -> NightScene {
         let depot = depot
         var scene = NightScene()
         scene.ids = ids
         scene.vehicles = await simulation.air.arrange { NightScene.modules(depot, ids, in: $0) }
-        let owners = depot.numbers(ids).mapValues(NightDepot.name)
-        func owner(_ debt: Debt) -> String { owners[debt.serial.text] ?? debt.serial.text }
+        // Where a module is that the list lacks, nobody has said.
+        let owners = depot.numbers(ids).filter { list.contains($0.value) }
+            .mapValues(NightDepot.name)
+        func owner(_ debt: Debt) -> String { owners[debt.serial.text] ?? ids.name(debt.vehicle) }
         scene.debts = Set(try await journal.debts().map(owner))
         for name in names.sorted() {
             var records = try await journal.executions(rollout: name)

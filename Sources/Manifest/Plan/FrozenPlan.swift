@@ -90,11 +90,11 @@ package struct FrozenPlan: Sendable, Equatable {
         let rows = Dictionary(other.list.map { ($0.id, $0) }) { first, _ in first }
         var plan = self
         plan.holders = other.holders
-        // A module is where the later list has it, unless that list lacks the vehicle that it was in.
-        let gone = Set(list.filter { rows[$0.id] == nil }.map(\.serial))
-        plan.list = list.map { row in
-            guard let now = rows[row.id], !gone.contains(now.serial) else { return row }
-            return now
+        // A module is where the later list has it; a vehicle that has left the list may be without one.
+        let present = list.compactMap { rows[$0.id] }
+        let modules = Set(present.map(\.serial))
+        plan.list = list.compactMap { row in
+            rows[row.id] ?? (modules.contains(row.serial) ? nil : row)
         }
         plan.vehicles = vehicles.map { vehicle in
             guard let row = rows[vehicle.id] else { return vehicle }
