@@ -611,7 +611,9 @@ struct NightJudge {
             let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
             // An update that another vehicle's run has begun on its module is settled by that vehicle's run.
             let owes = account.before.debts.contains(NightDepot.name(number))
-            if story.refits.contains(number), owes { continue }
+            if story.refits.contains(number), owes || !account.listed.contains(number) {
+                continue
+            }
             if now.marks != then.marks || now.deeds != then.deeds {
                 no("E2", "\(NightDepot.name(number)) was not in the run and was touched")
             }
@@ -692,7 +694,7 @@ struct NightJudge {
             // Nothing is done on a vehicle with another module while its rollout goes on.
             let isRefitted =
                 story.refits.contains(number)
-                && record.end?.message.contains("in the list now, and was") ?? false
+                && record.end?.message.contains("in the list now") ?? false
             guard owes, record.end?.outcome == .failed,
                 isInhibited || isHostless || isMoving || isRefitted
             else {

@@ -92,13 +92,16 @@ package struct FrozenPlan: Sendable, Equatable {
         plan.holders = other.holders
         // A module is where the later list has it; a vehicle that has left the list may be without one.
         let present = list.compactMap { rows[$0.id] }
-        let modules = Set(present.map(\.serial))
+        let owners = Dictionary(present.map { ($0.serial, $0.id) }) { first, _ in first }
         plan.list = list.compactMap { row in
-            rows[row.id] ?? (modules.contains(row.serial) ? nil : row)
+            rows[row.id] ?? (owners[row.serial] == nil ? row : nil)
         }
         plan.vehicles = vehicles.map { vehicle in
-            guard let row = rows[vehicle.id] else { return vehicle }
             var vehicle = vehicle
+            guard let row = rows[vehicle.id] else {
+                vehicle.exchanged = owners[vehicle.serial].map(vehicle.exchanged(into:))
+                return vehicle
+            }
             vehicle.exchanged = vehicle.exchanged(by: row)
             guard row.serial == vehicle.serial else { return vehicle }
             vehicle.secret = row.secret

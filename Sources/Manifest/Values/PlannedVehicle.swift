@@ -75,6 +75,11 @@ extension PlannedVehicle {
             + "\(before?.text ?? "none") when the rollout was begun: nothing is done on it before "
             + "`run --again`"
     }
+
+    /// That another vehicle has its module, as a sentence.
+    func exchanged(into owner: VehicleID) -> String {
+        "its module \(serial) is in \(owner) in the list now: nothing is done on it before `run --again`"
+    }
 }
 
 /// The pairing settings in a vehicle's row.
