@@ -282,7 +282,7 @@ struct NightJudge {
                 let known = isTakeover ? rollout.failedInParts[plan, default: []] : []
                 // The rollout may seem to be over although it was continued, because a verdict was
                 // taken away.
-                if !isKnownToGoOn(account) {
+                if isTakeover || !isKnownToGoOn(account) {
                     (rollout.failed, rollout.freshly) = (known, known)
                     rollout.failedInParts[plan] = nil
                 }

@@ -178,7 +178,6 @@ private struct NightLife: Sendable {
                 Set(wish.listed),
                 beside: rival
             )
-            account.beganAt = clock.wallTime
             // At the end the other program finishes its own work, too.
             let isOwed = isCure && !account.before.debtsOfRival.isEmpty
             let others = isOwed ? rivalsEver : night.rival?.vehicles ?? []
@@ -187,6 +186,7 @@ private struct NightLife: Sendable {
             let other = try rivalPlan(wish, others)
             // The other program works first, so that nothing is in its way.
             if isOwed, let other { try await workElsewhere(other, rival, wish.ids) }
+            account.beganAt = clock.wallTime
             try await run(
                 plan,
                 &account,
