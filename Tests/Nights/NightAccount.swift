@@ -16,6 +16,8 @@ struct NightAccount: Sendable {
     var vehicles: [Int] = []
     /// The vehicles in the list of its plan.
     var listed: Set<Int> = []
+    /// The vehicles in the list as it now is.
+    var present: Set<Int> = []
     /// What the vehicles are called.
     var ids = NightNames()
     /// Vehicles on which another program worked at the same time.

@@ -153,6 +153,7 @@ private struct NightLife: Sendable {
             }
             account.ids = wish.ids
             account.listed = Set(wish.listed)
+            account.present = account.listed
             for word in night.words {
                 try await say(word, journal, isInside: false, account: &account)
             }
