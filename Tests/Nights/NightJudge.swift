@@ -700,10 +700,12 @@ struct NightJudge {
             let isMoving =
                 drives.contains(number)
                 && story.vehicles[number].steps.contains(where: \.isRequirement)
-            // Nothing is done on a vehicle with another module while its rollout goes on.
+            // Nothing is done on a vehicle with another module while its rollout goes on, nor on the module that it
+            // had when that is in a vehicle that is inhibited.
+            let message = record.end?.message ?? ""
             let isRefitted =
                 story.refits.contains(number)
-                && record.end?.message.contains("in the list now") ?? false
+                && (message.contains("in the list now") || message.hasPrefix("inhibited"))
             guard owes, record.end?.outcome == .failed,
                 isInhibited || isHostless || isMoving || isRefitted
             else {
