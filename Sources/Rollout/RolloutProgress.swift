@@ -356,7 +356,8 @@ final class RolloutProgress: Sendable {
             var standing = accounts.standing(
                 of: record,
                 asking: depot.run,
-                onlyReads: job.onlyReads
+                // A read that was cut off does not show that the doubt is no concern of its order.
+                onlyReads: job.onlyReads && record.end != nil
             ) { job.check(of: $0.intent) }
             standing.sent = ByteCount(bytes: bytesSent(to: index)) ?? .zero
             standings.append((job.vehicle, standing))
