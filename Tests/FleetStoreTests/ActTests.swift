@@ -84,6 +84,16 @@ struct ActTests {
         try await member.rights.tell()
     }
 
+    /// A person says what became of the command in doubt; returns the vehicles that were answered for.
+    private func answer(_ outcome: String, on member: Members.Member) async throws -> [VehicleID] {
+        let bus = [try vehicle()]
+        guard outcome == IntentRecord.done else {
+            return try await member.fleet.retry(nil, among: bus, named: Set(bus), by: "mia")?
+                .answered ?? []
+        }
+        return try await member.fleet.clear(bus, named: Set(bus), by: "mia").answered
+    }
+
     // MARK: Steps that must be done once
 
     @Test func `a step that was begun and not settled is in doubt for anyone who comes next`()
@@ -200,14 +210,7 @@ struct ActTests {
             let lease = try await hold(south)
             #expect(try await south.journal.doubts(of: try vehicle()).count == 1)
             try await south.rights.release(lease, with: nil)
-            let said = try await south.fleet.answer(
-                [try vehicle()],
-                named: [try vehicle()],
-                as: answer,
-                verb: answer == IntentRecord.done ? "clear" : "retry",
-                by: "mia"
-            )
-            #expect(said.answered == ["bus"])
+            #expect(try await self.answer(answer, on: south) == [try vehicle()])
             // The one that began it has it no more either, before it has any right.
             try await north.rights.begin()
             #expect(try await north.journal.doubts(of: try vehicle()).isEmpty)
@@ -245,13 +248,7 @@ struct ActTests {
                 )
             }
             #expect(try await aborted() == "in-doubt\n", "nobody has answered")
-            _ = try await north.fleet.answer(
-                [try vehicle()],
-                named: [try vehicle()],
-                as: IntentRecord.done,
-                verb: "clear",
-                by: "mia"
-            )
+            _ = try await answer(IntentRecord.done, on: north)
             #expect(try await aborted() == "aborted\n")
         }
     }
@@ -265,13 +262,7 @@ struct ActTests {
             let lease = try await hold(north)
             _ = try await begin(north)
             try them.forget()
-            _ = try await them[1].fleet.answer(
-                [try vehicle()],
-                named: [try vehicle()],
-                as: answer,
-                verb: answer == IntentRecord.done ? "clear" : "retry",
-                by: "mia"
-            )
+            _ = try await self.answer(answer, on: them[1])
             // The gateway that began it was away, and reports the opposite now.
             var word = FleetWord(
                 .step,
@@ -515,27 +506,19 @@ struct ActTests {
                 )
                 try await member.rights.release(lease, with: verdict)
                 // It has its verdict, until somebody wants it taken up again.
-                let again = try await member.fleet.answer(
-                    [try vehicle()],
-                    named: [],
-                    as: IntentRecord.failed,
-                    verb: "retry",
+                let again = try await member.fleet.retry(
+                    nil,
+                    among: [try vehicle()],
                     by: "mia"
                 )
-                #expect(again.again == ["bus"])
+                #expect(again?.vehicles == [try vehicle()])
             }
             guard case .quarantined(let why) = try await claim(them[0]) else {
                 Issue.record("a third time")
                 return
             }
             #expect(why.hasPrefix("in quarantine after 2 failures, the last: it does not answer"))
-            let cleared = try await them[1].fleet.answer(
-                [try vehicle()],
-                named: [],
-                as: IntentRecord.done,
-                verb: "clear",
-                by: "mia"
-            )
+            let cleared = try await them[1].fleet.clear([try vehicle()], named: [], by: "mia")
             #expect(cleared.failures == 1)
             try await hold(them[0])
         }

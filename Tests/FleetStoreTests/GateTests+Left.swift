@@ -145,14 +145,8 @@ extension GateTests {
             try await north.leave(all[0].id, .failed, nil, "in quarantine")
             let before = try await news(of: north)
             #expect(before.opened == [])
-            let answer = try await south.fleet.answer(
-                [all[0].id],
-                named: [],
-                as: IntentRecord.failed,
-                verb: "retry",
-                by: "mia"
-            )
-            #expect(answer.again == ["v1"])
+            let answer = try await south.fleet.retry(nil, among: [all[0].id], by: "mia")
+            #expect(answer?.vehicles == [all[0].id])
             let news = try #require(
                 try await north.fleet.news(
                     of: "city",

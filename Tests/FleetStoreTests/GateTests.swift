@@ -458,14 +458,8 @@ struct GateTests {
             )
             #expect(own?.mustDrain == false)
             // What nobody heard is tried again when somebody wants it.
-            let said = try await them[0].fleet.answer(
-                all.map(\.id),
-                named: [],
-                as: IntentRecord.failed,
-                verb: "retry",
-                by: "mia"
-            )
-            #expect(said.again == ["v1"])
+            let said = try await them[0].fleet.retry(nil, among: all.map(\.id), by: "mia")
+            #expect(said?.vehicles == [all[0].id])
             guard case .granted = try await claim(them[0], all[0]) else {
                 Issue.record("not opened")
                 return

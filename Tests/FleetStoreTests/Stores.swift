@@ -23,6 +23,8 @@ enum Store: CaseIterable, Sendable {
     /// Lends the rights of one run, and its journal.
     func withRights(
         _ clock: StoodClock = StoodClock(),
+        plan vehicles: FleetPlan? = nil,
+        part change: (inout FleetPart) -> Void = { _ in },
         _ body: (any Coordinator, Journal, Ground) async throws -> Void
     ) async throws {
         let scratch = try Scratch()
@@ -57,6 +59,7 @@ enum Store: CaseIterable, Sendable {
             )
             let fleet = FleetDatabase(settings, on: lane) { StoodClock.real }
             _ = try await fleet.upgrade(from: .absent, by: "test")
+            ground.fleet = fleet
             let holder = FleetHolder(
                 gateway: "north",
                 random: (0..<16).map { _ in UInt8.random(in: .min ... .max) }
@@ -69,11 +72,13 @@ enum Store: CaseIterable, Sendable {
                 as: holder
             )
             _ = try await fleet.enlist(
-                try FleetPlan.sample(),
+                try vehicles ?? FleetPlan.sample(),
                 in: "city",
                 beginning: beginning,
                 as: holder
             )
+            var part = FleetPart(beginning: beginning)
+            change(&part)
             let coordinator = FleetCoordinator(
                 local: local,
                 journal: journal,
@@ -81,7 +86,7 @@ enum Store: CaseIterable, Sendable {
                 holder: holder,
                 rollout: "city",
                 run: run,
-                part: FleetPart(beginning: beginning),
+                part: part,
                 time: clock
             ) { ground.said($0) }
             // All on the database's thread: no time passes while it is asked.
@@ -103,6 +108,7 @@ final class Ground: Sendable {
 
     private struct State {
         var server: PrivatePostgres?
+        var fleet: FleetDatabase?
         var database = ""
         var words: [String] = []
     }
@@ -110,6 +116,11 @@ final class Ground: Sendable {
     var server: PrivatePostgres? {
         get { state.withLock { $0.server } }
         set { state.withLock { $0.server = newValue } }
+    }
+
+    var fleet: FleetDatabase? {
+        get { state.withLock { $0.fleet } }
+        set { state.withLock { $0.fleet = newValue } }
     }
 
     var database: String {
@@ -120,8 +131,8 @@ final class Ground: Sendable {
     func said(_ text: String) { state.withLock { $0.words.append(text) } }
     var words: [String] { state.withLock { $0.words } }
 
-    func ask(_ statement: String) throws {
-        try server?.query(database, statement)
+    @discardableResult func ask(_ statement: String) throws -> String {
+        try server?.query(database, statement) ?? ""
     }
 }
 

@@ -56,27 +56,27 @@ struct YearTests {
         }
     }
 
-    /// The rows that `body` reads, by table; what it changes is undone.
+    /// The rows that `body` reads, by table.
     private func rows(
         _ fleet: FleetDatabase,
         _ body: () async throws -> Void
     ) async throws -> [String: Int] {
-        try await fleet.run("BEGIN", "begin")
         let before = try await counters(fleet)
         try await body()
         let after = try await counters(fleet)
-        try await fleet.run("ROLLBACK", "end")
         return after.reduce(into: [:]) { $0[$1.key] = $1.value - (before[$1.key] ?? 0) }
     }
 
-    /// The rows that this session has read, by table, since the server last took its figures.
+    /// The rows that were read so far, by table: nobody but this session reads here.
     private func counters(_ fleet: FleetDatabase) async throws -> [String: Int] {
+        // The session reports its figures after this statement, and not only after a second.
+        try await fleet.run("SELECT pg_stat_force_next_flush()", "count the rows")
         let found = try await fleet.rows(
             FleetStatement(
                 "count the rows",
                 """
                 SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0)
-                FROM pg_stat_xact_user_tables WHERE schemaname = 'yardmaster'
+                FROM pg_stat_user_tables WHERE schemaname = 'yardmaster'
                 """
             )
         )
@@ -108,19 +108,15 @@ struct YearTests {
             }
             try await expect("uninhibit", atMost: 20) {
                 let lifted = try await fleet.uninhibit([one], by: "mia")
-                #expect(lifted == 0)
+                #expect(lifted == 1)
             }
-            for verb in ["retry", "clear"] {
-                try await expect(verb, atMost: 100) {
-                    let answer = try await fleet.answer(
-                        [failed],
-                        named: [failed],
-                        as: IntentRecord.done,
-                        verb: verb,
-                        by: "mia"
-                    )
-                    #expect(answer.again == (verb == "retry" ? ["v50"] : []))
-                }
+            try await expect("retry", atMost: 100) {
+                let answer = try await fleet.retry(nil, among: [failed], named: [failed], by: "mia")
+                #expect(answer?.vehicles == [failed])
+            }
+            try await expect("clear", atMost: 100) {
+                let answer = try await fleet.clear([failed], named: [failed], by: "mia")
+                #expect(answer == Cleared())
             }
             try await expect("pause and resume", atMost: 50) {
                 let answer = try await fleet.hold("city", .paused, reason: "", by: "mia")
@@ -128,8 +124,8 @@ struct YearTests {
             }
             // These are about a night's vehicles, which are as many as on the first one.
             try await expect("retry without names", atMost: 20 * Self.vehicles) {
-                let taken = try await fleet.retry(all: "city", reason: "", by: "mia")
-                #expect(taken.vehicles.count == Self.vehicles / 50)
+                let taken = try await fleet.retry("city", by: "mia")
+                #expect(taken?.vehicles.count == Self.vehicles / 50 - 1, "v50 was taken before")
             }
             try await expect("a pattern", atMost: 5 * Self.vehicles) {
                 let all = try await fleet.vehicles()

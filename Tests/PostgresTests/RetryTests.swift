@@ -37,8 +37,8 @@ struct RetryTests {
         INSERT INTO yardmaster.inhibit (vehicle, reason, author) VALUES ('left', 'r', 'a');
         INSERT INTO yardmaster.failure VALUES ('quarantined', 'r', 3, 'm', now()),
           ('tried', 'r', 2, 'm', now());
-        INSERT INTO yardmaster.module (serial, epoch, holder, expires)
-        VALUES ('paying', 1, gen_random_uuid(), now() + interval '1 min');
+        INSERT INTO yardmaster.module (serial, epoch, holder, vehicle, expires)
+        VALUES ('paying', 1, gen_random_uuid(), 'paying', now() + interval '1 min');
         INSERT INTO yardmaster.missed SELECT 'city', 1, v, gen_random_uuid() FROM unnest(ARRAY['away', 'done']) v;
         """
 
@@ -52,10 +52,10 @@ struct RetryTests {
     {
         try await Cluster.withFleet { fleet, server, database in
             try server.query(database, yard)
-            let rearmed = try await fleet.retry(all: "city", reason: "r", by: "anna")
-            #expect(rearmed.answer == .done && !rearmed.isPaused)
-            #expect(rearmed.vehicles == taken)
-            #expect(rearmed.doubtful == ["doubt", "doubtful"])
+            let rearmed = try #require(try await fleet.retry("city", reason: "r", by: "anna"))
+            #expect(rearmed.hold == nil)
+            #expect(rearmed.vehicles.map(\.text) == taken)
+            #expect(rearmed.doubtful.map(\.text) == ["doubt", "doubtful"])
             let open = try server.query(
                 database,
                 """
@@ -72,8 +72,8 @@ struct RetryTests {
             let words = (taken + ["fresh"]).sorted().joined(separator: " ")
             #expect(open == "\(words)\nrunning|1\n1\n|\nended\n1\nretry|city||r|anna\n")
             // Safe to repeat: nothing is left to be taken, and nothing is said again.
-            let none = try await fleet.retry(all: "city", reason: "", by: "anna")
-            #expect(none.vehicles == [] && none.doubtful == ["doubt", "doubtful"])
+            let none = try #require(try await fleet.retry("city", by: "anna"))
+            #expect(none.all == [] && none.doubtful.map(\.text) == ["doubt", "doubtful"])
             #expect(try server.query(database, "SELECT count(*) FROM yardmaster.said") == "1\n")
         }
     }
@@ -81,23 +81,19 @@ struct RetryTests {
     @Test func `a hold is obeyed, and what nobody knows is said`() async throws {
         try await Cluster.withFleet { fleet, server, database in
             try server.query(database, yard)
-            #expect(try await fleet.retry(all: "none", reason: "", by: "anna").answer == nil)
+            #expect(try await fleet.retry("none", by: "anna") == nil)
             _ = try await fleet.hold("other", .paused, reason: "r", by: "anna")
-            let paused = try await fleet.retry(all: "other", reason: "", by: "anna")
-            #expect(paused.isPaused && paused.vehicles == ["bad"])
+            let paused = try await fleet.retry("other", by: "anna")
+            #expect(paused?.hold == .paused && paused?.vehicles.map(\.text) == ["bad"])
             _ = try await fleet.hold("other", .aborted, reason: "r", by: "anna")
-            let aborted = try await fleet.retry(all: "other", reason: "", by: "anna")
-            guard case .refused = aborted.answer else {
-                Issue.record("\(aborted)")
-                return
-            }
-            #expect(aborted.vehicles == [])
+            let aborted = try await fleet.retry("other", by: "anna")
+            #expect(aborted?.hold == .aborted && aborted?.all == [])
             // The whole depot is left alone.
             try server.query(
                 database,
                 "INSERT INTO yardmaster.inhibit (vehicle, reason, author) VALUES ('', 'r', 'a')"
             )
-            #expect(try await fleet.retry(all: "city", reason: "", by: "anna").vehicles == [])
+            #expect(try await fleet.retry("city", by: "anna")?.all == [])
         }
     }
 
@@ -106,30 +102,32 @@ struct RetryTests {
     {
         try await Cluster.withFleet { fleet, server, database in
             try server.query(database, yard)
-            func retry(_ names: [String], named: [String]) async throws -> FleetCleared {
-                try await fleet.answer(
-                    try names.map { try #require(VehicleID($0)) },
+            func retry(_ names: [String], named: [String]) async throws -> Rearmed {
+                let rearmed = try await fleet.retry(
+                    nil,
+                    among: try names.map { try #require(VehicleID($0)) },
                     named: Set(try named.map { try #require(VehicleID($0)) }),
-                    as: "failed",
-                    verb: "retry",
                     by: "anna"
                 )
+                return try #require(rearmed)
             }
-            for (name, why) in [("left", "inhibited"), ("quarantined", "quarantined")] {
+            for (name, why) in [
+                ("left", "it is inhibited"), ("quarantined", "it is in quarantine"),
+            ] {
                 let refused = try await retry(
                     ["bad", "doubt", name],
                     named: ["bad", "doubt", name]
                 )
-                #expect(refused.refused.map(\.vehicle) == [name])
-                #expect(refused.refused.map(\.why) == [why])
-                #expect(refused.again.isEmpty && refused.answered.isEmpty)
+                #expect(refused.refused.keys.map(\.text) == [name])
+                #expect(refused.refusal?.hasPrefix("\(name) is left: \(why)") == true)
+                #expect(refused.all.isEmpty)
             }
             #expect(try server.query(database, "SELECT count(*) FROM yardmaster.said") == "0\n")
             // By a pattern they are passed over, and so is a doubt.
             let some = try await retry(["bad", "doubt", "left", "quarantined"], named: [])
-            #expect(some.again == ["bad"] && some.answered.isEmpty)
+            #expect(some.vehicles.map(\.text) == ["bad"] && some.answered.isEmpty)
             let doubt = try await retry(["doubt"], named: ["doubt"])
-            #expect(doubt.answered == ["doubt"] && doubt.again == ["doubt"])
+            #expect(doubt.answered.map(\.text) == ["doubt"] && doubt.vehicles == doubt.answered)
         }
     }
 }

@@ -454,7 +454,11 @@ extension FleetRunTests {
         let held = try office.document("status")
         #expect(held["state"] as? String == "paused" && held["author"] is String)
         #expect(try office.say("resume", "--rollout", "steered").status == 0)
-        #expect(try office.say("retry", "v1").output.contains("taken again by any gateway: v1"))
+        #expect(
+            try office.say("retry", "v1").output.contains(
+                "taken again by the next run of any gateway: v1"
+            )
+        )
         let resumed = try office.say("status").output
         #expect(resumed.contains("resume steered"), "\(resumed)")
         #expect(resumed.contains("v1") && resumed.contains("begun, without a verdict yet"))

@@ -1,5 +1,6 @@
 package import Commands
 package import Domain
+import Rollout
 import Store
 
 /// People's requests to a fleet, from any machine that reaches its database.
@@ -56,56 +57,62 @@ package struct FleetControl: Sendable {
                 try await fleet.uninhibit(vehicles, by: request.author)
             }
             return .share(share)
-        case .retry where request.vehicles.isEmpty: return try await retry(request)
-        case .clear, .retry: return try await answer(request, vehicles)
+        case .retry: return try await retry(request, vehicles.compactMap(\.self))
+        case .clear: return try await clear(request, vehicles.compactMap(\.self))
         }
     }
 
-    /// Retries all vehicles of a rollout that need not be named, on all gateways.
+    /// Tries vehicles again on all gateways: those that are selected, or all of a rollout that need not be named.
     ///
     /// A rollout that the fleet does not know belongs to this machine.
-    private func retry(_ request: SteeringRequest) async throws(CommandError) -> Result {
-        guard let name = request.rollout else { return .share(FleetShare()) }
+    private func retry(
+        _ request: SteeringRequest,
+        _ chosen: [VehicleID]
+    ) async throws(CommandError) -> Result {
+        var share = FleetShare()
+        share.known = Set(chosen)
+        let isWhole = request.vehicles.isEmpty
+        guard isWhole ? request.rollout != nil : !chosen.isEmpty else { return .share(share) }
         let (rearmed, isAtWork) = try await access.withTables {
-            fleet throws(FleetError) -> (FleetRearmed, Bool) in
+            fleet throws(FleetError) -> (Rearmed?, Bool) in
             let rearmed = try await fleet.retry(
-                all: name,
+                request.rollout,
+                among: isWhole ? nil : chosen,
+                named: share.known.intersection(request.named),
                 reason: request.reason ?? "",
                 by: request.author
             )
-            let isAtWork = try await fleet.gateways().contains {
-                $0.rollout == name && !$0.isGone && $0.silence < LeaseTerms.standard.length
+            let isAtWork = try await fleet.gateways().contains { gateway in
+                request.rollout.map { gateway.rollout == $0 } ?? (gateway.rollout != nil)
+                    && !gateway.isGone && gateway.silence < LeaseTerms.standard.length
             }
             return (rearmed, isAtWork)
         }
-        switch rearmed.answer {
-        case nil: return .share(FleetShare())
-        case .refused(let why), .noChange(let why):
+        guard let rearmed else { return .share(share) }
+        let name = request.rollout.map { "\($0): " } ?? ""
+        if let why = rearmed.refusal {
             return .whole(
-                SteeringAnswer("\(name): refused, \(why)", rollout: name, isRefused: true)
+                SteeringAnswer("\(name)refused, \(why)", rollout: request.rollout, isRefused: true)
             )
-        case .done: break
         }
-        var share = FleetShare()
-        share.rollout = name
-        share.rearmed = Set(rearmed.vehicles.compactMap { VehicleID($0) })
-        guard !rearmed.vehicles.isEmpty else {
-            let doubtful = rearmed.doubtful.compactMap { VehicleID($0) }
-            share.answer = SteeringAnswer(
-                "\(name): no change, \(OperatorRequests.nothingToTake(doubtful))",
-                rollout: name
-            )
+        if isWhole {
+            share.rollout = request.rollout
+            share.rearmed = Set(rearmed.vehicles)
+        }
+        guard !rearmed.all.isEmpty else {
+            let words = OperatorRequests.nothingToTake(rearmed.doubtful)
+            share.answer = SteeringAnswer("\(name)no change, \(words)", rollout: request.rollout)
             return .share(share)
         }
+        let isPaused = rearmed.hold == .paused
         let who =
-            rearmed.isPaused
+            isPaused
             ? "after 'resume'"
             : isAtWork ? "by the gateways at work" : "by the next run of any gateway"
-        let names = rearmed.vehicles.map(\.visible).joined(separator: ", ")
         share.answer = SteeringAnswer(
-            "\(name): taken again \(who): \(names)",
-            rollout: name,
-            isTakenUpNow: isAtWork && !rearmed.isPaused
+            "\(name)taken again \(who): \(rearmed.all.map(\.text.visible).joined(separator: ", "))",
+            rollout: request.rollout,
+            isTakenUpNow: isAtWork && !isPaused
         )
         return .share(share)
     }
@@ -173,52 +180,29 @@ package struct FleetControl: Sendable {
         return SteeringAnswer("left alone by every gateway \(until): \(names)")
     }
 
-    /// Settles vehicles by a person's answer; throws `busy` (75) while a gateway works on one to be
-    /// cleared.
-    private func answer(
+    /// Throws `busy` (75) while a gateway works on a vehicle that has something to clear.
+    private func clear(
         _ request: SteeringRequest,
-        _ vehicles: [VehicleID?]
+        _ chosen: [VehicleID]
     ) async throws(CommandError) -> Result {
         var share = FleetShare()
-        let chosen = vehicles.compactMap(\.self)
         guard !chosen.isEmpty else { return .share(share) }
         share.known = Set(chosen)
-        let isClear = request.verb == .clear
         share.cleared = try await access.withTables { fleet throws(FleetError) in
-            try await fleet.answer(
+            try await fleet.clear(
                 chosen,
-                named: Set(chosen).intersection(request.named),
-                as: isClear ? IntentRecord.done : IntentRecord.failed,
-                verb: isClear ? "clear" : "retry",
+                named: share.known.intersection(request.named),
                 by: request.author
             )
         }
-        if isClear, let busy = share.cleared.atWork {
+        if let busy = share.cleared.atWork {
+            let gateway = (share.cleared.gateway ?? "a gateway").visible
             throw CommandError(
                 .busy,
-                "\(busy.gateway.visible) is at work on \(busy.vehicle.visible): nothing was changed",
+                "\(gateway) is at work on \(busy): nothing was changed",
                 hint: "say it again when its run has ended"
             )
         }
-        guard !isClear else { return .share(share) }
-        let named = Set(request.named.map(\.text))
-        if let refused = share.cleared.refused.first(where: { named.contains($0.vehicle) }) {
-            let name = refused.vehicle.visible
-            let why =
-                refused.why == "inhibited"
-                ? "it is inhibited: `uninhibit` first"
-                : "it is in quarantine: `clear \(name)` first"
-            return .whole(SteeringAnswer("refused, \(name) is left: \(why)", isRefused: true))
-        }
-        let again = Set(share.cleared.again).subtracting(share.cleared.answered).sorted()
-        let words = [("may be sent again", share.cleared.answered), ("taken again", again)]
-            .filter { !$0.1.isEmpty }.map { words, names in
-                "\(words) by any gateway: \(names.map(\.visible).joined(separator: ", "))"
-            }
-        share.answer = SteeringAnswer(
-            words.isEmpty
-                ? "no change, nothing is to be taken again" : words.joined(separator: "; ")
-        )
         return .share(share)
     }
 }
@@ -228,7 +212,7 @@ package struct FleetShare {
     /// The vehicles that the request selects.
     var known: Set<VehicleID> = []
     var lifted = 0
-    var cleared = FleetCleared()
+    var cleared = Cleared()
     /// The rollout of a `retry` without names, and its vehicles that every gateway takes again.
     var rollout: String?
     var rearmed: Set<VehicleID> = []
@@ -239,16 +223,15 @@ package struct FleetShare {
 
     /// Sentences about what was cleared in the fleet and not here.
     func sentences(beyond own: Cleared) -> [String] {
-        let debts = Set(own.debts.map(\.vehicle.text))
-        let said = Set(own.answered.map(\.text))
-        var sentences = cleared.debts.filter { !debts.contains($0) }.map {
-            "\($0.visible): its update is owed no more"
+        let debts = Set(own.debts.map(\.vehicle))
+        var sentences = cleared.debts.filter { !debts.contains($0.vehicle) }.map {
+            "\($0.vehicle): its update to \($0.title) is owed no more"
         }
-        sentences += cleared.answered.filter { !said.contains($0) }.map {
-            "\($0.visible): what was in doubt counts as done"
+        sentences += cleared.answered.filter { !own.answered.contains($0) }.map {
+            "\($0): what was in doubt counts as done"
         }
         if own.owed.isEmpty {
-            sentences += cleared.owed.map { "\($0.visible): no step is owed any more" }
+            sentences += cleared.owed.map { "\($0.vehicle): `\($0.action)` is owed no more" }
         }
         return sentences
     }

@@ -243,9 +243,6 @@ package struct OperatorRequests: Sendable {
     ) async throws(JournalError) -> SteeringAnswer {
         let now = try await present(in: journal)
         let record = try await journal.rollout(rollout)
-        if record?.hold?.kind == .aborted {
-            return SteeringAnswer(.refused(Journal.abortedForGood), rollout, "", false)
-        }
         let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
         var ground = KnownVehicles(state: state).ground(ofRollout: rollout)
         ground.others = known
@@ -286,18 +283,21 @@ package struct OperatorRequests: Sendable {
             at: now,
             saying: request.saying(rollout: rollout, vehicles: chosen.sorted())
         )
-        if let (vehicle, why) = rearmed.refused.min(by: { $0.key < $1.key }) {
-            return SteeringAnswer(.refused("\(vehicle) is left: \(why)"), rollout, "", false)
+        if let why = rearmed.refusal {
+            return SteeringAnswer(.refused(why), rollout, "", false)
         }
-        let again = Set(rearmed.vehicles + rearmed.answered).sorted()
+        let again = rearmed.all
         guard !again.isEmpty else {
-            let doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle))
-            let doubtful = known.intersection(doubts).subtracting(named).sorted()
-            return SteeringAnswer(.noChange(Self.nothingToTake(doubtful)), rollout, "", false)
+            return SteeringAnswer(
+                .noChange(Self.nothingToTake(rearmed.doubtful.sorted())),
+                rollout,
+                "",
+                false
+            )
         }
         let names = again.map(\.text.visible).joined(separator: ", ")
         let who =
-            record?.hold != nil
+            rearmed.hold == .paused
             ? "after 'resume'" : isAtWork ? "by the run under way" : "by the next run"
         return SteeringAnswer(.done, rollout, "taken again \(who): \(names)", isAtWork)
     }

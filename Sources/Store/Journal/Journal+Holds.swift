@@ -1,14 +1,5 @@
 import Domain
 
-/// The result of a verb.
-package enum VerbAnswer: Sendable, Equatable {
-    case done
-    /// The state that was requested is already in force.
-    case noChange(String)
-    /// Nothing was changed.
-    case refused(String)
-}
-
 // Holds on rollouts: in force from the transaction that returns the answer.
 
 extension Journal {
@@ -26,24 +17,18 @@ extension Journal {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
-            switch (hold.kind, try view.hold(on: hold.rollout)?.kind) {
-            case (.paused, .paused): return .noChange("it is paused already")
-            case (.paused, .aborted): return .refused("it is aborted")
-            case (.aborted, .aborted): return .noChange("it is aborted already")
-            case (.aborted, nil):
-                let state = try view.rollout(hold.rollout)?.state
-                if state == .finished, !isAtWork { return .refused("it is finished") }
-            case (.paused, nil), (.aborted, .paused): break
-            }
+            let state = try view.rollout(hold.rollout)?.state
+            let answer = VerbAnswer(
+                to: hold.kind,
+                under: try view.hold(on: hold.rollout)?.kind,
+                isOver: state == .finished && !isAtWork
+            )
+            guard answer == .done else { return answer }
             try Self.save(hold, in: database)
             try Self.note(saying, in: database)
-            return .done
+            return answer
         }
     }
-
-    /// Why `resume` and `retry` of an aborted rollout are refused, and what to do instead.
-    package static let abortedForGood =
-        "it is aborted, and that is for good; `run --again` begins it again"
 
     /// Sets a gate's hold outside a verdict: a wave ends the run.
     package func trip(_ hold: GateHold) throws(JournalError) {
@@ -84,11 +69,8 @@ extension Journal {
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
             let hold = try view.hold(on: rollout)
-            switch hold?.kind {
-            case .aborted: return .refused(Self.abortedForGood)
-            case nil: return .noChange("it is not paused")
-            case .paused: break
-            }
+            let answer = VerbAnswer(toResumeUnder: hold?.kind)
+            guard answer == .done else { return answer }
             try database.statement("DELETE FROM holds WHERE rollout = ?").run([.text(rollout)])
             try Self.forgive(rollout, in: database)
             if let wave = hold?.afterWave {
@@ -100,7 +82,7 @@ extension Journal {
                 ).run([.text(rollout), Value(wave)])
             }
             try Self.note(saying, in: database)
-            return .done
+            return answer
         }
     }
 

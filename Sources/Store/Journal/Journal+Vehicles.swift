@@ -1,31 +1,5 @@
 package import Domain
 
-/// The result of `clear`.
-package struct Cleared: Sendable, Equatable {
-    package var debts: [Debt] = []
-    /// Vehicles whose doubts now count as done.
-    package var answered: [VehicleID] = []
-    /// Vehicles that were not named in full, so that their doubts were not answered.
-    package var stillInDoubt: [VehicleID] = []
-    package var owed: [OwedStep] = []
-    package var failures = 0
-    /// A vehicle that a run is working on: nothing was changed.
-    package var atWork: VehicleID?
-
-    package init() {}
-}
-
-/// The result of `retry`, by vehicle.
-package struct Rearmed: Sendable, Equatable {
-    package var vehicles: [VehicleID] = []
-    /// Vehicles whose doubts now count as not carried out.
-    package var answered: [VehicleID] = []
-    /// Named vehicles that may not be tried again, with the reasons.
-    package var refused: [VehicleID: String] = [:]
-
-    package init() {}
-}
-
 /// An intent, or the reason why it was not written.
 package enum IntentAnswer: Sendable {
     case intended(IntentID)
@@ -87,33 +61,32 @@ extension Journal {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
+            var rearmed = Rearmed(hold: try view.hold(on: rollout)?.kind)
+            guard rearmed.hold != .aborted else { return rearmed }
             let atWork = isHeld() ? try view.vehiclesAtWork() : []
             let wanted = Set(named)
             let others = chosen ?? (named.isEmpty ? nil : [])
             let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
-            var rearmed = Rearmed()
             var ended: [ExecutionRecord] = []
             for record in try view.executions(rollout: rollout) {
                 let vehicle = record.vehicle
                 let isNamed = wanted.contains(vehicle)
-                guard isNamed || others?.contains(vehicle) ?? true else { continue }
-                var why: String?
-                if try view.inhibition(of: vehicle, at: time) != nil {
-                    why = "it is inhibited: `uninhibit` first"
-                } else if quarantined.contains(vehicle) {
-                    why = "it is in quarantine: `clear \(vehicle)` first"
-                }
-                if let why {
-                    if isNamed { rearmed.refused[vehicle] = why }
-                    continue
-                }
-                guard !atWork.contains(vehicle) else { continue }
                 let isDoubtful = doubts.contains(vehicle)
-                if isDoubtful, !isNamed { continue }
-                if isDoubtful { rearmed.answered.append(vehicle) }
-                switch record.end?.outcome.tally {
-                case .failed, .unreachable, .deferred: ended.append(record)
-                case .ok, .current, .skipped, .aborted, nil: continue
+                if isDoubtful, !isNamed { rearmed.doubtful.append(vehicle) }
+                guard isNamed || others?.contains(vehicle) ?? true else { continue }
+                let known = VehicleCase(
+                    outcome: record.end?.outcome,
+                    isDoubtful: isDoubtful,
+                    isInhibited: try view.inhibition(of: vehicle, at: time) != nil,
+                    isQuarantined: quarantined.contains(vehicle),
+                    isAtWork: atWork.contains(vehicle)
+                )
+                switch known.retry(vehicle, isNamed: isNamed) {
+                case .left: continue
+                case .refused(let why): rearmed.refused[vehicle] = why
+                case .again(let verdict, let doubts):
+                    if doubts { rearmed.answered.append(vehicle) }
+                    if verdict { ended.append(record) }
                 }
             }
             guard rearmed.refused.isEmpty else {
@@ -180,11 +153,13 @@ extension Journal {
             let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
             let atWork = isHeld() ? try view.vehiclesAtWork() : []
             for vehicle in vehicles where atWork.contains(vehicle) {
-                let owesNothing = try view.owed(by: vehicle).isEmpty
-                let isClean =
-                    owesNothing && !doubts.contains(vehicle)
-                    && !debts.contains { $0.vehicle == vehicle }
-                guard isClean else {
+                let owed = try view.owed(by: vehicle)
+                let known = VehicleCase(
+                    isDoubtful: doubts.contains(vehicle),
+                    isAtWork: true,
+                    owes: !owed.isEmpty || debts.contains { $0.vehicle == vehicle }
+                )
+                guard known.mayBeCleared else {
                     cleared.atWork = vehicle
                     return cleared
                 }
@@ -235,10 +210,7 @@ extension Journal {
                     .run([.text(vehicle.text)])
                 cleared.failures += database.changedRows
             }
-            let isNothing =
-                cleared.debts.isEmpty && cleared.answered.isEmpty && cleared.owed.isEmpty
-                && cleared.failures == 0
-            if !isNothing { try Self.note(saying, in: database) }
+            if !cleared.isEmpty { try Self.note(saying, in: database) }
             return cleared
         }
     }

@@ -54,26 +54,14 @@ extension FleetNightLife {
         case .retryAll: _ = try await retry([], gateway, isInside)
         case .retry(let vehicle):
             let id = try Self.id(vehicle)
-            let there = try await fleet.answer(
-                [id],
-                named: [id],
-                as: IntentRecord.failed,
-                verb: "retry",
-                by: author
-            )
+            let there = try await fleet.retry(nil, among: [id], named: [id], by: author)
             let here = try await retry([id], gateway, isInside)
-            if !there.answered.isEmpty || here {
+            if there?.answered.isEmpty == false || here {
                 doings.with { $0.account.sentAgain.append(vehicle) }
             }
         case .clear(let vehicle):
             let id = try Self.id(vehicle)
-            let there = try await fleet.answer(
-                [id],
-                named: [id],
-                as: IntentRecord.done,
-                verb: "clear",
-                by: author
-            )
+            let there = try await fleet.clear([id], named: [id], by: author)
             guard there.atWork == nil else { return }
             let here = try await journal.clear(
                 [id],

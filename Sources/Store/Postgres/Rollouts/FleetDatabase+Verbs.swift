@@ -1,39 +1,8 @@
 package import Domain
 
-/// The result of `clear` in the fleet.
-package struct FleetCleared: Sendable, Equatable {
-    package var debts: [String] = []
-    package var answered: [String] = []
-    package var owed: [String] = []
-    /// Vehicles that `retry` has queued again.
-    package var again: [String] = []
-    package var failures = 0
-    /// Vehicles that `retry` leaves as they are, with the reason: `inhibited` or `quarantined`.
-    package var refused: [(vehicle: String, why: String)] = []
-    /// A vehicle that a gateway is working on: nothing was changed.
-    package var atWork: (vehicle: String, gateway: String)?
-
-    package init() {}
-
-    package static func == (left: FleetCleared, right: FleetCleared) -> Bool {
-        left.debts == right.debts && left.answered == right.answered && left.owed == right.owed
-            && left.failures == right.failures && left.atWork?.vehicle == right.atWork?.vehicle
-    }
-}
-
-/// The result of `retry` of a whole rollout in the fleet.
-package struct FleetRearmed: Sendable, Equatable {
-    /// `done` even if there was no vehicle to try again; nil when the fleet does not know the rollout.
-    package var answer: VerbAnswer? = .done
-    package var isPaused = false
-    package var vehicles: [String] = []
-    /// Vehicles that were left out because they are in doubt.
-    package var doubtful: [String] = []
-
-    package init() {}
-}
-
 /// People's commands, in force for every gateway from the transaction that answers.
+///
+/// Each locks the rows of its rollouts first, as gateways do that ask for a right.
 extension FleetDatabase {
     /// Pauses or aborts a rollout; returns nil when the fleet does not know it.
     package func hold(
@@ -42,80 +11,118 @@ extension FleetDatabase {
         reason: String,
         by author: String
     ) throws(FleetError) -> VerbAnswer? {
-        let found = try rows(
-            FleetStatement(
-                "set what holds the rollout",
-                """
-                WITH r AS MATERIALIZED (
-                  SELECT name, hold, state = 'finished' AND NOT EXISTS (
-                    SELECT FROM yardmaster.gateway g WHERE g.rollout = $1 AND g.gone IS NULL
-                      AND g.heard > yardmaster.clock() - interval '2 minutes') AS is_over
-                  FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
-                ), done AS (
-                  UPDATE yardmaster.rollout n SET hold = $2, hold_reason = $3, hold_author = $4,
-                    hold_made = yardmaster.clock(), updated = yardmaster.clock()
-                  FROM r WHERE n.name = r.name
-                    AND (r.hold IS NULL AND NOT ($2 = 'aborted' AND r.is_over)
-                      OR r.hold = 'paused' AND $2 = 'aborted')
-                  RETURNING n.name
-                ), said AS (
-                  INSERT INTO yardmaster.said (verb, rollout, reason, author)
-                  SELECT $2, name, $3, $4 FROM done WHERE $4 <> 'gate'
+        let operation = "set what holds the rollout"
+        return try transaction(operation) { () throws(FleetError) in
+            let found = try rows(
+                FleetStatement(
+                    operation,
+                    """
+                    SELECT hold, state = 'finished' AND NOT EXISTS (
+                      SELECT FROM yardmaster.gateway g WHERE g.rollout = $1 AND g.gone IS NULL
+                        AND g.heard > yardmaster.clock() - interval '2 minutes')
+                    FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
+                    """,
+                    [rollout]
                 )
-                SELECT r.hold, EXISTS (SELECT FROM done) FROM r
-                """,
-                [rollout, kind.rawValue, reason, author]
             )
-        )
-        guard let row = found.first else { return nil }
-        if row.isTrue(1) { return .done }
-        switch (kind, row.text(0)) {
-        case (.paused, "aborted"): return .refused("it is aborted")
-        case (_, "paused"): return .noChange("it is paused already")
-        case (_, "aborted"): return .noChange("it is aborted already")
-        default: return .refused("it is finished")
+            guard let row = found.first else { return nil }
+            let hold = row.text(0).flatMap { Hold.Kind(rawValue: $0) }
+            let answer = VerbAnswer(to: kind, under: hold, isOver: row.isTrue(1))
+            guard answer == .done else { return answer }
+            _ = try rows(
+                FleetStatement(
+                    operation,
+                    """
+                    UPDATE yardmaster.rollout SET hold = $2, hold_reason = $3, hold_author = $4,
+                      hold_made = yardmaster.clock(), updated = yardmaster.clock()
+                    WHERE name = $1
+                    """,
+                    [rollout, kind.rawValue, reason, author]
+                )
+            )
+            if author != Hold.gate { try note(kind.rawValue, rollout, reason, by: author) }
+            return answer
         }
     }
 
     /// Lifts a pause; returns nil when the fleet does not know the rollout.
     package func resume(_ rollout: String, by author: String) throws(FleetError) -> VerbAnswer? {
-        let found = try rows(
-            FleetStatement(
-                "resume the rollout",
-                """
-                WITH r AS MATERIALIZED (
-                  -- A wave that has ended is answered only when it was that wave that paused the
-                  -- rollout: other pauses take nothing from its soak time, check and question.
-                  SELECT name, hold, coalesce(stopped_after = wave AND wave_ended IS NOT NULL
-                    AND state = 'running' AND wave < waves - 1, false) AS is_answer
-                  FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
-                ), done AS (
-                  UPDATE yardmaster.rollout n SET hold = NULL, hold_reason = NULL,
-                    hold_author = NULL, hold_made = NULL, resumed = n.resumed + 1,
-                    attempted = 0, failed = 0, stopped_after = NULL,
-                    wave = CASE WHEN r.is_answer THEN n.wave + 1 ELSE n.wave END,
-                    updated = yardmaster.clock()
-                  FROM r WHERE n.name = r.name AND r.hold = 'paused'
-                  RETURNING n.name, n.beginning
-                ), forgiven AS (
-                  UPDATE yardmaster.execution e SET forgiven = true, attempted = 0, failed = 0
-                  FROM done WHERE e.rollout = done.name AND e.beginning = done.beginning
-                    AND e.counted
-                ), said AS (
-                  INSERT INTO yardmaster.said (verb, rollout, reason, author)
-                  SELECT 'resume', name, '', $2 FROM done
+        let operation = "resume the rollout"
+        return try transaction(operation) { () throws(FleetError) in
+            let found = try rows(
+                FleetStatement(
+                    operation,
+                    "SELECT hold FROM yardmaster.rollout WHERE name = $1 FOR UPDATE",
+                    [rollout]
                 )
-                SELECT r.hold FROM r
+            )
+            guard let row = found.first else { return nil }
+            let answer = VerbAnswer(
+                toResumeUnder: row.text(0).flatMap { Hold.Kind(rawValue: $0) }
+            )
+            guard answer == .done else { return answer }
+            _ = try rows(
+                FleetStatement(
+                    operation,
+                    """
+                    WITH done AS (
+                      UPDATE yardmaster.rollout SET hold = NULL, hold_reason = NULL,
+                        hold_author = NULL, hold_made = NULL, resumed = resumed + 1,
+                        attempted = 0, failed = 0, stopped_after = NULL,
+                        -- A wave that has ended is answered only when it was that wave that paused the
+                        -- rollout: other pauses take nothing from its soak time, check and question.
+                        wave = CASE WHEN stopped_after = wave AND wave_ended IS NOT NULL
+                          AND state = 'running' AND wave < waves - 1 THEN wave + 1 ELSE wave END,
+                        updated = yardmaster.clock()
+                      WHERE name = $1 RETURNING name, beginning
+                    )
+                    UPDATE yardmaster.execution e SET forgiven = true, attempted = 0, failed = 0
+                    FROM done WHERE e.rollout = done.name AND e.beginning = done.beginning
+                      AND e.counted
+                    """,
+                    [rollout]
+                )
+            )
+            try note("resume", rollout, by: author)
+            return answer
+        }
+    }
+
+    /// Records what a person has said about a rollout.
+    private func note(
+        _ verb: String,
+        _ rollout: String,
+        _ reason: String = "",
+        by author: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "note what was said",
+                """
+                INSERT INTO yardmaster.said (verb, rollout, reason, author)
+                VALUES ($1, $2, $3, $4)
                 """,
-                [rollout, author]
+                [verb, rollout, reason, author]
             )
         )
-        guard let row = found.first else { return nil }
-        switch row.text(0) {
-        case "paused": return .done
-        case "aborted": return .refused("it is aborted, and that is for good")
-        default: return .noChange("it is not paused")
-        }
+    }
+
+    /// The same about vehicles.
+    private func note(
+        _ verb: String,
+        _ vehicles: [VehicleID],
+        by author: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                "note what was said",
+                """
+                INSERT INTO yardmaster.said (verb, vehicle, reason, author)
+                SELECT $1, v, '', $3 FROM unnest($2::text[]) AS v
+                """,
+                [verb, Self.array(vehicles.map(\.text)), author]
+            )
+        )
     }
 
     /// Inhibits vehicles, or with nil the depot; replaces earlier inhibits.
@@ -175,109 +182,262 @@ extension FleetDatabase {
         ).count
     }
 
-    /// Settles vehicles after a person has looked: nothing is owed to them, and nothing is in doubt
-    /// on those named in full; `outcome` states whether their steps were carried out.
-    package func answer(
+    // MARK: Vehicles
+
+    /// Tries vehicles of a rollout, or with nil of every one, again on all gateways.
+    ///
+    /// Nil for `chosen` means all of the rollout. Returns nil when the fleet does not know the rollout.
+    package func retry(
+        _ rollout: String?,
+        among chosen: [VehicleID]? = nil,
+        named: Set<VehicleID> = [],
+        reason: String = "",
+        by author: String
+    ) throws(FleetError) -> Rearmed? {
+        let operation = "retry vehicles"
+        return try transaction(operation) { () throws(FleetError) in
+            let known = try lock(rollout, with: chosen, operation)
+            if known.isEmpty, rollout != nil { return nil }
+            let open = known.filter { $0.hold != .aborted }
+            guard known.isEmpty || !open.isEmpty else { return Rearmed(hold: .aborted) }
+            let isPaused = open.contains { $0.hold == .paused }
+            var rearmed = Rearmed(hold: isPaused ? .paused : nil)
+            var ended: [(rollout: String, vehicle: VehicleID)] = []
+            let cases = try cases(of: open.map(\.name), chosen, named, operation)
+            for (rollout, vehicle, found) in cases {
+                let isNamed = named.contains(vehicle)
+                if found.isDoubtful, !isNamed { rearmed.doubtful.append(vehicle) }
+                switch found.retry(vehicle, isNamed: isNamed) {
+                case .left: continue
+                case .refused(let why): rearmed.refused[vehicle] = why
+                case .again(let verdict, let doubts):
+                    if doubts, rearmed.answered.last != vehicle { rearmed.answered.append(vehicle) }
+                    if verdict { ended.append((rollout, vehicle)) }
+                }
+            }
+            guard rearmed.refused.isEmpty else {
+                rearmed.answered = []
+                return rearmed
+            }
+            rearmed.vehicles = Set(ended.map(\.vehicle)).sorted()
+            guard !rearmed.all.isEmpty else { return rearmed }
+            try answerDoubts(of: rearmed.answered, as: IntentRecord.failed, by: author)
+            try takeVerdicts(ended, operation)
+            if let rollout, chosen == nil {
+                try note("retry", rollout, reason, by: author)
+            } else {
+                try note("retry", rearmed.all, by: author)
+            }
+            return rearmed
+        }
+    }
+
+    /// Clears vehicles after a person has looked: nothing is owed to them, and nothing is in doubt
+    /// on those that were named in full.
+    package func clear(
         _ vehicles: [VehicleID],
         named: Set<VehicleID>,
-        as outcome: String,
-        verb: String,
         by author: String
-    ) throws(FleetError) -> FleetCleared {
-        let isClear = verb == "clear"
-        let found = try rows(
+    ) throws(FleetError) -> Cleared {
+        let operation = "clear vehicles"
+        let names = Self.array(vehicles.map(\.text))
+        return try transaction(operation) { () throws(FleetError) in
+            _ = try lock(nil, with: vehicles, operation)
+            var cleared = Cleared()
+            cleared.debts = try rows(
+                FleetStatement(
+                    operation,
+                    "\(Debt.shared) WHERE vehicle = ANY ($1::text[])",
+                    [names]
+                )
+            ).compactMap { Debt($0) }
+            cleared.owed = try rows(
+                FleetStatement(
+                    operation,
+                    "\(OwedStep.shared) WHERE vehicle = ANY ($1::text[])",
+                    [names]
+                )
+            ).compactMap { OwedStep($0) }
+            let owing = Set(cleared.debts.map(\.vehicle) + cleared.owed.map(\.vehicle))
+            for row in try rows(
+                FleetStatement(
+                    operation,
+                    """
+                    SELECT v.vehicle, yardmaster.is_doubtful(v.vehicle), m.gateway
+                    FROM unnest($1::text[]) AS v(vehicle) LEFT JOIN (\(Self.atWork)) m USING (vehicle)
+                    """,
+                    [names]
+                )
+            ) {
+                guard let vehicle = row.vehicle(0) else { continue }
+                let found = VehicleCase(
+                    isDoubtful: row.isTrue(1),
+                    isAtWork: row.text(2) != nil,
+                    owes: owing.contains(vehicle)
+                )
+                guard found.mayBeCleared else {
+                    var busy = Cleared()
+                    (busy.atWork, busy.gateway) = (vehicle, row.text(2))
+                    return busy
+                }
+                guard found.isDoubtful else { continue }
+                if named.contains(vehicle) {
+                    cleared.answered.append(vehicle)
+                } else {
+                    cleared.stillInDoubt.append(vehicle)
+                }
+            }
+            try answerDoubts(of: cleared.answered, as: IntentRecord.done, by: author)
+            cleared.failures = try rows(
+                FleetStatement(
+                    operation,
+                    """
+                    WITH debts AS (
+                      DELETE FROM yardmaster.debt WHERE vehicle = ANY ($1::text[])
+                    ), owed AS (
+                      DELETE FROM yardmaster.owed WHERE vehicle = ANY ($1::text[])
+                    ), opened AS (
+                      -- The rollout of an answered doubt goes on, also when it was finished.
+                      UPDATE yardmaster.rollout r SET state = 'running'
+                      WHERE r.state = 'finished' AND EXISTS (SELECT FROM yardmaster.execution e
+                        WHERE e.rollout = r.name AND e.beginning = r.beginning
+                          AND e.vehicle = ANY ($2::text[]) AND e.outcome = 'in-doubt')
+                    )
+                    DELETE FROM yardmaster.failure WHERE vehicle = ANY ($1::text[])
+                    RETURNING vehicle
+                    """,
+                    [names, Self.array(cleared.answered.map(\.text))]
+                )
+            ).count
+            if !cleared.isEmpty { try note("clear", vehicles, by: author) }
+            return cleared
+        }
+    }
+
+    /// The rights that are in force, by vehicle, with the names of the gateways.
+    private static let atWork = """
+        SELECT m.vehicle, coalesce(min(g.name), min(m.holder::text)) AS gateway
+        FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
+        WHERE m.holder IS NOT NULL AND m.expires > yardmaster.clock() GROUP BY m.vehicle
+        """
+
+    /// Locks the rollout of this name, or with nil those that have one of the vehicles; their numbers stay as they are
+    /// until the transaction ends.
+    private func lock(
+        _ rollout: String?,
+        with vehicles: [VehicleID]?,
+        _ operation: String
+    ) throws(FleetError) -> [(name: String, hold: Hold.Kind?)] {
+        try rows(
             FleetStatement(
-                "\(verb) vehicles",
+                operation,
                 """
-                WITH busy AS MATERIALIZED (
-                  SELECT m.vehicle, coalesce(g.name, m.holder::text) AS gateway
-                  FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
-                  WHERE m.vehicle = ANY ($1::text[]) AND m.holder IS NOT NULL
-                    AND m.expires > yardmaster.clock()
-                ), refused AS MATERIALIZED (
-                  SELECT v.vehicle, CASE WHEN yardmaster.is_inhibited(v.vehicle)
-                    THEN 'inhibited' ELSE 'quarantined' END AS why
-                  FROM unnest($1::text[]) AS v(vehicle) WHERE NOT $5::boolean
-                    AND (yardmaster.is_inhibited(v.vehicle) OR EXISTS (
-                      SELECT FROM yardmaster.rollout r JOIN yardmaster.execution e
-                        ON e.rollout = r.name AND e.beginning = r.beginning
-                          AND e.vehicle = v.vehicle
-                      WHERE yardmaster.is_quarantined(v.vehicle, r.plan)))
-                ), may AS MATERIALIZED (
-                  -- If a vehicle that is named is refused, nothing is changed; others are left out.
-                  SELECT v.vehicle FROM unnest($1::text[]) AS v(vehicle)
-                  WHERE NOT EXISTS (SELECT FROM refused f WHERE f.vehicle = ANY ($2::text[]))
-                    AND NOT EXISTS (SELECT FROM refused f WHERE f.vehicle = v.vehicle)
-                ), steps AS (
-                  UPDATE yardmaster.step s SET outcome = $3, settled = yardmaster.clock(), author = $4
-                  WHERE s.vehicle = ANY ($2::text[]) AND s.vehicle IN (SELECT vehicle FROM may)
-                    AND (s.outcome IS NULL OR s.outcome = 'in-doubt')
-                    AND NOT EXISTS (SELECT FROM busy WHERE $5::boolean OR busy.vehicle = s.vehicle)
-                  RETURNING s.vehicle
-                ), debts AS (
-                  DELETE FROM yardmaster.debt d WHERE $5::boolean AND d.vehicle = ANY ($1::text[])
-                    AND NOT EXISTS (SELECT FROM busy) RETURNING d.vehicle
-                ), owed AS (
-                  DELETE FROM yardmaster.owed o WHERE $5::boolean AND o.vehicle = ANY ($1::text[])
-                    AND NOT EXISTS (SELECT FROM busy) RETURNING o.vehicle
-                ), failures AS (
-                  DELETE FROM yardmaster.failure f WHERE $5::boolean
-                    AND f.vehicle = ANY ($1::text[])
-                    AND NOT EXISTS (SELECT FROM busy) RETURNING f.vehicle
-                ), again AS (
+                SELECT r.name, r.hold FROM yardmaster.rollout r
+                WHERE r.name = $1 OR $1::text IS NULL AND EXISTS (
+                  SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+                    AND e.beginning = r.beginning AND e.vehicle = ANY ($2::text[]))
+                ORDER BY r.name FOR UPDATE
+                """,
+                [rollout, vehicles.map { Self.array($0.map(\.text)) }]
+            )
+        ).map { ($0.text(0) ?? "", $0.text(1).flatMap { Hold.Kind(rawValue: $0) }) }
+    }
+
+    /// What stands about vehicles in the present beginnings of rollouts; those that are named stand there also without a
+    /// rollout.
+    private func cases(
+        of rollouts: [String],
+        _ chosen: [VehicleID]?,
+        _ named: Set<VehicleID>,
+        _ operation: String
+    ) throws(FleetError) -> [(rollout: String, vehicle: VehicleID, found: VehicleCase)] {
+        try rows(
+            FleetStatement(
+                operation,
+                """
+                SELECT f.rollout, f.vehicle, f.outcome, f.is_quarantined,
+                  yardmaster.is_doubtful(f.vehicle), yardmaster.is_inhibited(f.vehicle),
+                  m.vehicle IS NOT NULL
+                FROM (
+                  SELECT e.rollout, e.vehicle, CASE WHEN e.state <> 'claimed' THEN
+                    -- A gateway has left it to the others, with a reason.
+                    coalesce(e.outcome, (SELECT 'deferred' FROM yardmaster.missed m
+                      WHERE m.rollout = e.rollout AND m.beginning = e.beginning
+                        AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL LIMIT 1)) END AS outcome,
+                    EXISTS (SELECT FROM yardmaster.plan p JOIN yardmaster.failure q
+                      ON q.count >= p.quarantine_after AND q.vehicle = e.vehicle
+                      WHERE p.digest = r.plan) AS is_quarantined
+                  FROM yardmaster.rollout r JOIN yardmaster.execution e
+                    ON e.rollout = r.name AND e.beginning = r.beginning
+                  WHERE r.name = ANY ($1::text[])
+                    AND ($2::text[] IS NULL OR e.vehicle = ANY ($2::text[]))
+                  UNION ALL SELECT '', v, NULL, false FROM unnest($3::text[]) AS v
+                ) f LEFT JOIN (\(Self.atWork)) m ON m.vehicle = f.vehicle
+                ORDER BY f.vehicle, f.rollout
+                """,
+                [
+                    Self.array(rollouts), chosen.map { Self.array($0.map(\.text)) },
+                    Self.array(named.map(\.text)),
+                ]
+            )
+        ).compactMap { row in
+            guard let rollout = row.text(0), let vehicle = row.vehicle(1) else { return nil }
+            let found = VehicleCase(
+                outcome: row.text(2).flatMap { Outcome(rawValue: $0) },
+                isDoubtful: row.isTrue(4),
+                isInhibited: row.isTrue(5),
+                isQuarantined: row.isTrue(3),
+                isAtWork: row.isTrue(6)
+            )
+            return (rollout, vehicle, found)
+        }
+    }
+
+    private func answerDoubts(
+        of vehicles: [VehicleID],
+        as outcome: String,
+        by author: String
+    ) throws(FleetError) {
+        guard !vehicles.isEmpty else { return }
+        _ = try rows(
+            FleetStatement(
+                "answer for vehicles in doubt",
+                """
+                UPDATE yardmaster.step SET outcome = $2, settled = yardmaster.clock(), author = $3
+                WHERE vehicle = ANY ($1::text[]) AND (outcome IS NULL OR outcome = 'in-doubt')
+                """,
+                [Self.array(vehicles.map(\.text)), outcome, author]
+            )
+        )
+    }
+
+    /// Takes verdicts away, so that every gateway may try the vehicles again.
+    private func takeVerdicts(
+        _ ended: [(rollout: String, vehicle: VehicleID)],
+        _ operation: String
+    ) throws(FleetError) {
+        _ = try rows(
+            FleetStatement(
+                operation,
+                """
+                WITH again AS (
                   UPDATE yardmaster.execution e SET state = 'queued', changed = r.changes + 1,
                     outcome = NULL, failure = NULL, sentence = NULL, version = NULL
-                  FROM yardmaster.rollout r WHERE NOT $5::boolean
-                    AND r.name = e.rollout AND r.beginning = e.beginning
-                    AND e.vehicle IN (SELECT vehicle FROM may)
-                    AND (e.vehicle = ANY ($2::text[]) OR NOT yardmaster.is_doubtful(e.vehicle))
-                    AND NOT EXISTS (SELECT FROM busy WHERE busy.vehicle = e.vehicle)
-                    AND (e.state IN ('ended', 'queued')
-                        AND e.outcome NOT IN ('succeeded', 'already-current', 'skipped', 'aborted')
-                      OR e.state = 'queued' AND EXISTS (SELECT FROM yardmaster.missed m
-                        WHERE m.rollout = e.rollout AND m.beginning = e.beginning
-                          AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL))
+                  FROM unnest($1::text[], $2::text[]) AS a(rollout, vehicle)
+                  JOIN yardmaster.rollout r ON r.name = a.rollout
+                  WHERE e.rollout = r.name AND e.beginning = r.beginning AND e.vehicle = a.vehicle
                   RETURNING e.rollout, e.beginning, e.vehicle
                 ), heard AS (
                   DELETE FROM yardmaster.missed m USING again WHERE m.rollout = again.rollout
                     AND m.beginning = again.beginning AND m.vehicle = again.vehicle
-                ), opened AS (
-                  UPDATE yardmaster.rollout r SET changes = r.changes + 1, state = 'running'
-                  WHERE r.name IN (SELECT rollout FROM again)
-                ), said AS (
-                  INSERT INTO yardmaster.said (verb, vehicle, reason, author)
-                  SELECT $6, vehicle, '', $4 FROM may
-                  WHERE NOT EXISTS (SELECT FROM busy WHERE $5::boolean)
                 )
-                SELECT 'busy', vehicle, gateway FROM busy
-                UNION ALL SELECT DISTINCT 'step', vehicle, NULL FROM steps
-                UNION ALL SELECT DISTINCT 'again', vehicle, NULL FROM again
-                UNION ALL SELECT 'debt', vehicle, NULL FROM debts
-                UNION ALL SELECT DISTINCT 'owed', vehicle, NULL FROM owed
-                UNION ALL SELECT 'failure', vehicle, NULL FROM failures
-                UNION ALL SELECT 'refused', vehicle, why FROM refused
-                ORDER BY 1, 2
+                UPDATE yardmaster.rollout r SET changes = r.changes + 1, state = 'running',
+                  updated = yardmaster.clock()
+                WHERE r.name IN (SELECT rollout FROM again)
                 """,
-                [
-                    Self.array(vehicles.map(\.text)), Self.array(named.map(\.text).sorted()),
-                    outcome, author, "\(isClear)", verb,
-                ]
+                [Self.array(ended.map(\.rollout)), Self.array(ended.map(\.vehicle.text))]
             )
         )
-        var cleared = FleetCleared()
-        for row in found {
-            guard let vehicle = row.text(1) else { continue }
-            switch row.text(0) {
-            case "busy": cleared.atWork = cleared.atWork ?? (vehicle, row.text(2) ?? "")
-            case "step": cleared.answered.append(vehicle)
-            case "debt": cleared.debts.append(vehicle)
-            case "owed": cleared.owed.append(vehicle)
-            case "again": cleared.again.append(vehicle)
-            case "refused": cleared.refused.append((vehicle, row.text(2) ?? ""))
-            default: cleared.failures += 1
-            }
-        }
-        return cleared
     }
 
     /// The inhibits that are in force now.
@@ -323,32 +483,6 @@ extension FleetDatabase {
                 )
             }
         }
-    }
-
-    /// Removes the verdicts of all failed, unreachable and deferred vehicles of a rollout, for every
-    /// gateway and in one transaction; never one in doubt.
-    package func retry(
-        all rollout: String,
-        reason: String,
-        by author: String
-    ) throws(FleetError) -> FleetRearmed {
-        var rearmed = FleetRearmed()
-        for row in try rows(
-            FleetStatement(
-                "retry the rollout",
-                "SELECT word, o_vehicle FROM yardmaster.retry($1, $2, $3)",
-                [rollout, author, reason]
-            )
-        ) {
-            switch row.text(0) {
-            case "unknown": rearmed.answer = nil
-            case "aborted": rearmed.answer = .refused("it is aborted, and that is for good")
-            case "paused": rearmed.isPaused = true
-            case "again": rearmed.vehicles += [row.text(1)].compactMap(\.self)
-            default: rearmed.doubtful += [row.text(1)].compactMap(\.self)
-            }
-        }
-        return rearmed
     }
 
     /// Every vehicle of the rollouts as they are, and those of which something is kept.

@@ -287,15 +287,10 @@ extension FleetSchema {
             failed = n.failed - x.failed + n_failed, updated = yardmaster.clock()
           WHERE n.name = p_rollout RETURNING * INTO r;
           IF yardmaster.trips(r, r.failed, r.attempted)
-            AND (r.hold IS NULL OR r.hold = 'paused' AND r.gate_action = 'abort')
-          THEN
-            UPDATE yardmaster.rollout n SET
-              hold = CASE n.gate_action WHEN 'abort' THEN 'aborted' ELSE 'paused' END,
-              hold_reason = format('the gate: %s of %s attempted have failed, at most %s may',
-                n.failed, n.attempted, n.gate_words),
-              hold_author = 'gate', hold_made = yardmaster.clock()
-            WHERE n.name = p_rollout;
-          END IF;
+            -- A hold that was there when the gate tripped knows of it.
+            AND (r.hold IS NULL OR NOT yardmaster.trips(r, r.failed - n_failed + x.failed,
+              r.attempted - n_attempted + x.attempted))
+          THEN PERFORM yardmaster.trip(r); END IF;
           RETURN is_own;
         END $yardmaster$;
 

@@ -39,6 +39,28 @@ extension FleetSchema {
             ELSE false END
         $yardmaster$;
 
+        -- Sets the gate's hold, whatever hold there is: of the two the graver one counts, of equal ones the earlier
+        -- one, with the reasons of both. `r` is the rollout with its new numbers.
+        CREATE OR REPLACE FUNCTION yardmaster.trip(r yardmaster.rollout) RETURNS void
+        LANGUAGE plpgsql AS $yardmaster$
+        DECLARE
+          words text := format('the gate: %s of %s attempted have failed, at most %s may',
+            r.failed, r.attempted, r.gate_words);
+        BEGIN
+          IF r.hold = 'aborted' OR r.hold = 'paused' AND r.gate_action <> 'abort' THEN
+            UPDATE yardmaster.rollout n
+            SET hold_reason = format('%s; then, by gate: %s', r.hold_reason, words)
+            WHERE n.name = r.name;
+          ELSE
+            UPDATE yardmaster.rollout n SET
+              hold = CASE r.gate_action WHEN 'abort' THEN 'aborted' ELSE 'paused' END,
+              hold_reason = words
+                || coalesce(format('; before that, by %s: ', r.hold_author) || r.hold_reason, ''),
+              hold_author = 'gate', hold_made = yardmaster.clock()
+            WHERE n.name = r.name;
+          END IF;
+        END $yardmaster$;
+
         -- Gateways that are at work on a rollout and may take any of its vehicles.
         CREATE OR REPLACE FUNCTION yardmaster.workers(p_rollout text, p_beginning bigint)
         RETURNS SETOF uuid LANGUAGE sql VOLATILE AS $yardmaster$
@@ -258,12 +280,7 @@ extension FleetSchema {
               updated = yardmaster.clock()
             WHERE n.name = p_rollout RETURNING * INTO r;
             IF news.failed > 0 AND yardmaster.trips(r, r.failed, r.attempted) THEN
-              UPDATE yardmaster.rollout n SET
-                hold = CASE n.gate_action WHEN 'abort' THEN 'aborted' ELSE 'paused' END,
-                hold_reason = format('the gate: %s of %s attempted have failed, at most %s may',
-                  n.failed, n.attempted, n.gate_words),
-                hold_author = 'gate', hold_made = yardmaster.clock()
-              WHERE n.name = p_rollout;
+              PERFORM yardmaster.trip(r);
               RETURN;
             END IF;
           END IF;

@@ -9,6 +9,7 @@ package actor FleetDatabase {
     package nonisolated let settings: FleetSettings
     private let open: Opening
     private var session: (any FleetSession)?
+    private var isInTransaction = false
     /// The index of the host that is tried first: the last one that answered.
     private var first = 0
 
@@ -45,11 +46,12 @@ package actor FleetDatabase {
         self.open = open
     }
 
-    /// One statement, in a transaction of its own.
-    ///
-    /// A statement that collided with another one did nothing, so it is tried again up to twice.
+    /// How often something that collided, and so did nothing, is tried again.
+    private static let retries = 2
+
+    /// One statement: in a transaction of its own, or in that of `transaction`.
     package func rows(_ statement: FleetStatement) throws(FleetError) -> [DatabaseRow] {
-        var left = 2
+        var left = isInTransaction ? 0 : Self.retries
         while true {
             let session = try connected()
             do throws(FleetError) {
@@ -70,6 +72,29 @@ package actor FleetDatabase {
         } catch {
             dropSession(after: error)
             throw error
+        }
+    }
+
+    /// Several statements, all or none of them.
+    func transaction<R>(
+        _ operation: String,
+        _ body: () throws(FleetError) -> R
+    ) throws(FleetError) -> R {
+        var left = Self.retries
+        while true {
+            do throws(FleetError) {
+                try run("BEGIN", operation)
+                isInTransaction = true
+                defer { isInTransaction = false }
+                let result = try body()
+                try run("COMMIT", operation)
+                return result
+            } catch {
+                // The server drops what a closed session has begun.
+                close()
+                guard error.kind == .collided, left > 0 else { throw error }
+                left -= 1
+            }
         }
     }
 
