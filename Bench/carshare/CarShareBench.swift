@@ -50,7 +50,7 @@ enum CarShareBench {
         let began = now()
         let result = try? simulation.run { () async -> (good: Int, vehicle: Duration) in
             await simulation.air.addAdapter("hci0")
-            await simulation.air.arrange { world in _ = world.add(plan) }
+            await simulation.air.arrange { world in world.add(plan) }
             let vehicle = CarShareVehicle(
                 peripheral: SimulatedRadio(adapter: "hci0", air: simulation.air),
                 credentials: credentials,

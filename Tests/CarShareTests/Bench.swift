@@ -79,7 +79,7 @@ struct CarShareBench: Sendable {
     func setUp() async {
         await simulation.air.addAdapter("hci0")
         let plan = plan
-        await simulation.air.arrange { world in _ = world.add(plan) }
+        await simulation.air.arrange { world in world.add(plan) }
     }
 
     /// What the simulated device did, and its state.

@@ -147,8 +147,8 @@ final class CommandYard: Sendable {
         let plans = try (1...count).map { try plan($0) }
         let modules = modules ? try (1...count).map { try module($0) } : []
         await simulation.air.arrange { world in
-            for plan in plans { _ = world.add(plan) }
-            for module in modules { world.addComodule(module) }
+            for plan in plans { world.add(plan) }
+            for module in modules { world.add(module) }
         }
         let journal = try await Journal.inMemory(executor: simulation.worldLane)
         var nights: [Night] = []
@@ -208,7 +208,7 @@ final class CommandYard: Sendable {
                 world.visitors.compactMap { ($0 as? GOImpostor)?.collected.count }
             },
             versions: await simulation.air.arrange { world in
-                world.comoduleModules.map(\.runningVersion)
+                world.modules(ComoduleModule.self).map(\.runningVersion)
             }
         )
     }

@@ -35,7 +35,7 @@ import Testing
         let simulation = Simulation(seed: 5)
         let result = try simulation.run { () async -> Result<R, any Error> in
             await simulation.air.addAdapter("hci0")
-            await simulation.air.arrange { $0.addLRDevice(plan) }
+            await simulation.air.arrange { $0.add(plan) }
             let radio = SimulatedRadio(adapter: "hci0", air: simulation.air)
             do {
                 let heard = try await radio.withScan(

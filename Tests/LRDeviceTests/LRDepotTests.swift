@@ -100,10 +100,10 @@ import Testing
                 guard (try? await depot.populate()) != nil else { return nil }
                 await depot.simulation.air.arrange { world in
                     guard let bytes else { return }
-                    _ = world.lrDevices.first?.written(bytes, to: LRNumbers.request)
+                    _ = world.modules(LRDevice.self).first?.written(bytes, to: LRNumbers.request)
                 }
                 await depot.simulation.time.sleep(for: .seconds(1), "the lock to save")
-                return await depot.simulation.air.arrange { $0.lrDevices.first?.name }
+                return await depot.simulation.air.arrange { $0.modules(LRDevice.self).first?.name }
             }
         }
         let rename = try #require(LRMessage(.request, .setName, payload: Array("Gate".utf8)))

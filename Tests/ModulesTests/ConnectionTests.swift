@@ -311,7 +311,9 @@ import Testing
             let connection = bench.connection()
             let seen = try await bench.states(of: connection) {
                 try await connection.connect(ModuleBench.serial(1), secret: ModuleBench.secret)
-                await bench.simulation.air.arrange { $0.comoduleModules[0].handOn(.seconds(40)) }
+                await bench.simulation.air.arrange {
+                    $0.modules(ComoduleModule.self)[0].handOn(.seconds(40))
+                }
                 await bench.time.sleep(for: .seconds(10), "the module to say so")
                 #expect(connection.update.value == .moduleUpdatingComponent)
                 await #expect(throws: PropertyWriteError.firmwareUpdateOngoing) {
@@ -330,7 +332,9 @@ import Testing
 
     @Test func `connecting in the middle of it waits until it is over`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
-            await bench.simulation.air.arrange { $0.comoduleModules[0].handOn(.seconds(20)) }
+            await bench.simulation.air.arrange {
+                $0.modules(ComoduleModule.self)[0].handOn(.seconds(20))
+            }
             let connection = bench.connection()
             #expect(
                 await bench.error(connecting: connection, timeout: .seconds(8))

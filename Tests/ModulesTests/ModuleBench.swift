@@ -53,7 +53,7 @@ struct ModuleBench: Sendable {
             await simulation.air.addAdapter("hci0")
             let plans = plans
             await simulation.air.arrange { world in
-                for plan in plans { world.addComodule(plan) }
+                for plan in plans { world.add(plan) }
             }
             do { return .success(try await body(self)) } catch { return .failure(error) }
         }.get()
@@ -63,11 +63,11 @@ struct ModuleBench: Sendable {
     func set(_ number: Int = 1, _ change: @escaping @Sendable (inout VehicleSettings) -> Void)
         async
     {
-        await simulation.air.arrange { $0.comoduleModules[number - 1].set(change) }
+        await simulation.air.arrange { $0.modules(ComoduleModule.self)[number - 1].set(change) }
     }
 
     func settings(_ number: Int = 1) async -> VehicleSettings {
-        await simulation.air.arrange { $0.comoduleModules[number - 1].settings }
+        await simulation.air.arrange { $0.modules(ComoduleModule.self)[number - 1].settings }
     }
 
     /// An authenticated link to a module.

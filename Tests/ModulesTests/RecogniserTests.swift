@@ -108,32 +108,32 @@ import Testing
                 case .comodule:
                     var plan = ModulePlan(serial: serial)
                     plan.profile = profile
-                    world.addComodule(plan)
+                    world.add(plan)
                 case .lrdevice:
                     var plan = LRDevicePlan(serial: serial)
                     plan.profile = profile
-                    world.addLRDevice(plan)
+                    world.add(plan)
                 case .nordic:
                     var plan = NordicPlan(serial: serial)
                     plan.profile = profile
-                    world.addNordic(plan)
+                    world.add(plan)
                 case .esp:
                     var plan = ESPPlan(serial: serial)
                     plan.profile = profile
-                    world.addESP(plan)
+                    world.add(plan)
                 default:
                     var plan = SMPModulePlan(serial: serial)
                     plan.profile = profile
-                    world.addSMPModule(plan)
+                    world.add(plan)
                 }
             }
             switch profile.family {
-            case .comodule: Serial("00a0000000000001").map { world.addComodule(.init(serial: $0)) }
-            case .lrdevice: Serial("c0ffee000001").map { world.addLRDevice(.init(serial: $0)) }
-            case .nordic: Serial("tag-0001").map { world.addNordic(.init(serial: $0)) }
-            case .esp: Serial("esp-0001").map { world.addESP(.init(serial: $0)) }
+            case .comodule: Serial("00a0000000000001").map { world.add(ModulePlan(serial: $0)) }
+            case .lrdevice: Serial("c0ffee000001").map { world.add(LRDevicePlan(serial: $0)) }
+            case .nordic: Serial("tag-0001").map { world.add(NordicPlan(serial: $0)) }
+            case .esp: Serial("esp-0001").map { world.add(ESPPlan(serial: $0)) }
             default:
-                Serial("ym-0001").map { world.addSMPModule(.init(serial: $0)) }
+                Serial("ym-0001").map { world.add(SMPModulePlan(serial: $0)) }
             }
         }
     }

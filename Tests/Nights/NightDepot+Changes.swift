@@ -51,7 +51,7 @@ extension NightDepot {
             let speed: UInt16 = wish.driving.contains(vehicle) ? 120 : 0
             let signal: Int? = wish.away.contains(vehicle) ? nil : -60
             await air.arrange { world in
-                for module in world.comoduleModules where module.label == label {
+                for module in world.modules(ComoduleModule.self) where module.label == label {
                     (module.speedTenths, module.signal) = (speed, signal)
                 }
             }
@@ -63,7 +63,9 @@ extension NightDepot {
     func switchOffAndOn(_ vehicles: [Int], _ ids: NightNames, _ air: Air) async {
         let labels = Set(vehicles.map { serial(ids.modules[$0]) })
         await air.arrange { world in
-            for device in world.espModules where labels.contains(device.label) { device.restart() }
+            for device in world.modules(ESPModule.self) where labels.contains(device.label) {
+                device.restart()
+            }
         }
     }
 

@@ -77,7 +77,7 @@ struct NightScene: Sendable {
                 found[number].version = module.running.first?.version
                 found[number].isConfirmed = module.isConfirmed
                 found[number].received = module.receivedBytes
-                found[number].marks += [module.writes]
+                found[number].marks += [module.exchanges]
             case let module as NordicModule:
                 found[number].version = module.runningVersion
                 found[number].isInBootloader = module.isInBootloader

@@ -126,13 +126,13 @@ private final class EnrolBench: Sendable {
                 if self.family == .comodule {
                     var plan = ModulePlan(serial: self.serial)
                     plan.key = [UInt8](repeating: 0x11, count: 20)
-                    world.addComodule(plan)
+                    world.add(plan)
                 } else if self.hasSecret {
-                    world.addLRDevice(LRDevicePlan(serial: self.serial))
+                    world.add(LRDevicePlan(serial: self.serial))
                 } else {
                     var plan = SMPModulePlan(serial: self.serial)
                     plan.bond = AirSecurity.Plan(Self.pairing)
-                    world.addSMPModule(plan)
+                    world.add(plan)
                 }
             }
             do {
@@ -188,7 +188,7 @@ private final class EnrolBench: Sendable {
         let air = simulation.air
         return {
             await air.arrange { world in
-                world.comoduleModules.forEach { $0.losePower() }
+                world.modules(ComoduleModule.self).forEach { $0.losePower() }
             }
         }
     }

@@ -188,7 +188,7 @@ private final class ImpostorYard: Sendable {
                 var plan = ModulePlan(serial: self.serial)
                 plan.key = Hex.bytes(Self.old) ?? []
                 if self.isImpostor { plan.faults = [ModulePlan.Fault(.impostor)] }
-                world.addComodule(plan)
+                world.add(plan)
             }
             do { return .success(try await body(self)) } catch { return .failure(error) }
         }.get()
@@ -197,7 +197,7 @@ private final class ImpostorYard: Sendable {
     /// What the other side got.
     func record() async -> (wrong: Int, keys: Int) {
         await simulation.air.arrange { world in
-            let module = world.comoduleModules.first
+            let module = world.modules(ComoduleModule.self).first
             return (module?.wrongAnswers ?? -1, module?.takenKeys ?? -1)
         }
     }

@@ -252,7 +252,7 @@ private final class SharedYard: Sendable {
                     guard let serial = Serial(Self.serial(number)) else { continue }
                     var plan = ModulePlan(serial: serial)
                     plan.key = Self.shared
-                    world.addComodule(plan)
+                    world.add(plan)
                 }
             }
             do { return .success(try await body(self)) } catch { return .failure(error) }
@@ -261,7 +261,9 @@ private final class SharedYard: Sendable {
 
     /// The keys that the modules accept, as they know them.
     private func accepted() async -> [[UInt8]] {
-        await simulation.air.arrange { world in world.comoduleModules.map(\.settings.key) }
+        await simulation.air.arrange { world in
+            world.modules(ComoduleModule.self).map(\.settings.key)
+        }
     }
 
     private func kept() throws -> Set<[UInt8]> {

@@ -208,12 +208,12 @@ import Testing
             guard index == 1 else { return }
             let counts = (try await journal.debts().count, try await journal.owed(by: nil).count)
             left.withLock { $0 = counts }
-            await air.arrange { $0.comoduleModules[0].set { $0.lights = 1 } }
+            await air.arrange { $0.modules(ComoduleModule.self)[0].set { $0.lights = 1 } }
         }
         let (debts, owed) = left.withLock { $0 }
         #expect(debts == 1 && owed == 0, "it was done, and the update is not proven")
         let lights = try bench.simulation.run {
-            await air.arrange { $0.comoduleModules[0].settings.lights }
+            await air.arrange { $0.modules(ComoduleModule.self)[0].settings.lights }
         }
         #expect(nights.map(\.result.counts) == [[.timedOut: 1], [.succeeded: 1]])
         #expect(lights == 0)

@@ -125,7 +125,7 @@ final class DepotBench: Sendable {
                 await simulation.air.addAdapter("hci0")
                 let plans = plans
                 await simulation.air.arrange { world in
-                    for plan in plans { world.addComodule(plan) }
+                    for plan in plans { world.add(plan) }
                 }
                 let journal = try await Journal.inMemory(executor: simulation.worldLane)
                 var result = RunResult()
@@ -158,7 +158,9 @@ final class DepotBench: Sendable {
                 }
                 let records = try await journal.executions(rollout: "test")
                 let modules = await simulation.air.arrange { world in
-                    world.comoduleModules.map { ($0.runningVersion, $0.isInBootloader) }
+                    world.modules(ComoduleModule.self).map {
+                        ($0.runningVersion, $0.isInBootloader)
+                    }
                 }
                 return .success(
                     Report(

@@ -84,7 +84,7 @@ import Wire
         let result = try simulation.run { () async -> Result<Outcome, any Error> in
             do {
                 await simulation.air.addAdapter("hci0")
-                await simulation.air.arrange { $0.addESP(device) }
+                await simulation.air.arrange { $0.add(device) }
                 let journal = try await Journal.inMemory(executor: simulation.worldLane)
                 let run = try await journal.beginRun(
                     rollout: "test",
@@ -115,7 +115,7 @@ import Wire
                 ).run()
                 let record = try await journal.executions(rollout: "test").first
                 let found = await simulation.air.arrange { world in
-                    world.espModules.map {
+                    world.modules(ESPModule.self).map {
                         ($0.runningVersion, $0.exchanges, $0.faultCounts.reduce(0) { $0 + Int($1) })
                     }
                 }
@@ -161,7 +161,7 @@ import Wire
         #expect(whole.counts == [.succeeded: 1], "\(whole.message)")
         #expect(whole.exchanges > 20)
         for number in 1...whole.exchanges {
-            for kind in [ModulePlan.Break.linkLost, .silence, .restart] {
+            for kind in [LinkBreak.linkLost, .silence, .restart] {
                 for isBefore in [true, false] {
                     let outcome = try run(server, bytes: 9_000) {
                         $0.faults = [

@@ -28,12 +28,14 @@ import Testing
         )
         let seen = try simulation.run { () async -> Seen? in
             await simulation.air.addAdapter("hci0")
-            await simulation.air.arrange { $0.addESP(device) }
+            await simulation.air.arrange { $0.add(device) }
             let radio = SimulatedRadio(adapter: "hci0", air: simulation.air)
             let central = FencedCentral(central: radio, fence: fence)
             func soon() -> Moment { simulation.time.now.advanced(by: .seconds(30)) }
             func exchanges() async -> Int {
-                await simulation.air.arrange { $0.espModules.map(\.exchanges).reduce(0, +) }
+                await simulation.air.arrange {
+                    $0.modules(ESPModule.self).map(\.exchanges).reduce(0, +)
+                }
             }
             do {
                 let peer = try await central.withScan(ScanFilter()) { scan throws(RadioError) in

@@ -187,7 +187,7 @@ import Wire
             }
             time.schedule(at: time.now.advanced(by: .seconds(400))) {
                 air.atOnce { air in
-                    for module in air.world.comoduleModules { module.signal = nil }
+                    for module in air.world.modules(ComoduleModule.self) { module.signal = nil }
                 }
             }
         }[0]

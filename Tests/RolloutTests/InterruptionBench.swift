@@ -74,12 +74,12 @@ struct InterruptionBench: Sendable {
         let (subject, neighbours) = (subject, neighbours)
         await simulation.air.arrange { world in
             switch subject {
-            case .comodule(let plan): world.addComodule(plan, imageCapacity: 1 << 16)
-            case .mcumgr(let plan): world.addSMPModule(plan, imageCapacity: 1 << 14)
+            case .comodule(let plan): world.add(plan, imageCapacity: 1 << 16)
+            case .mcumgr(let plan): world.add(plan, imageCapacity: 1 << 14)
             }
             for plan in neighbours {
-                world.addComodule(plan, imageCapacity: 1 << 14)
-                world.comoduleModules.last?.stayInBootloader()
+                world.add(plan, imageCapacity: 1 << 14)
+                world.modules(ComoduleModule.self).last?.stayInBootloader()
             }
         }
         let journal = try await Journal.inMemory(executor: simulation.worldLane)
@@ -104,7 +104,7 @@ struct InterruptionBench: Sendable {
             report.wasInBootloader =
                 try await journal.executions(rollout: "test").first?.inBootloader ?? false
             report.stoodInBootloader = await simulation.air.arrange { world in
-                world.comoduleModules.first?.isInBootloader ?? false
+                world.modules(ComoduleModule.self).first?.isInBootloader ?? false
             }
             var extra: [FaultyCentral] = []
             while report.outcomes.isEmpty, extra.count < 3 {
@@ -139,18 +139,18 @@ struct InterruptionBench: Sendable {
     private func look(at simulation: Simulation, _ report: inout Report) async {
         let found = await simulation.air.arrange { world -> Report in
             var found = Report()
-            for neighbour in world.comoduleModules.dropFirst() {
+            for neighbour in world.modules(ComoduleModule.self).dropFirst() {
                 found.strayBytes += neighbour.receivedBytes
             }
-            if let module = world.comoduleModules.first {
+            if let module = world.modules(ComoduleModule.self).first {
                 found.version = module.runningVersion
                 found.isInBootloader = module.isInBootloader
                 found.exchanges = module.exchanges
             }
-            if let module = world.smpModules.first {
+            if let module = world.modules(SMPModule.self).first {
                 found.version = module.running[0].version
                 found.isConfirmed = module.isConfirmed
-                found.exchanges = module.writes
+                found.exchanges = module.exchanges
             }
             return found
         }

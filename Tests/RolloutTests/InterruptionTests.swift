@@ -11,9 +11,9 @@ import Testing
     /// The bytes that may be sent twice: one object, and the init packet for each link.
     private static let again = 4_096 + 2 * 200
 
-    @Test(arguments: ModulePlan.Break.allCases, [true, false])
+    @Test(arguments: LinkBreak.allCases, [true, false])
     func `whatever the module does at any exchange, it ends with the new version`(
-        kind: ModulePlan.Break,
+        kind: LinkBreak,
         isBefore: Bool
     ) throws {
         let whole = try InterruptionBench.dfu.run()
@@ -128,7 +128,7 @@ import Testing
         }
 
         /// Whether the module still has the received bytes after this break.
-        func recalls(after kind: ModulePlan.Break) -> Bool {
+        func recalls(after kind: LinkBreak) -> Bool {
             switch self {
             case .recalling: true
             case .forgetful: false
@@ -143,7 +143,7 @@ import Testing
     /// Silence is only a lost link that takes longer when the kind of break does not affect the
     /// module's memory.
     private static let breaks = Make.allCases.flatMap { make in
-        ModulePlan.Break.allCases.compactMap { kind in
+        LinkBreak.allCases.compactMap { kind in
             let isTold = kind != .silence || (make != .recalling && make != .forgetful)
             return isTold ? (make, kind) : nil
         }
@@ -152,7 +152,7 @@ import Testing
     @Test(arguments: breaks)
     func `whatever the module does at any write, it ends with the new version`(
         make: Make,
-        kind: ModulePlan.Break
+        kind: LinkBreak
     ) throws {
         let whole = try make.bench().run()
         #expect(whole.outcomes == [.succeeded], "\(whole.message)")
@@ -161,7 +161,7 @@ import Testing
         for number in 1...whole.exchanges {
             for isTaken in [false, true] {
                 var bench = try make.bench()
-                bench.mcumgr.faults = [.init(.breaks(kind, atWrite: number, isTaken: isTaken))]
+                bench.mcumgr.faults = [.init(.breaks(kind, atExchange: number, isBefore: !isTaken))]
                 let what = "\(kind) at write \(number), \(isTaken ? "taken" : "lost")"
                 let report = try bench.run()
                 if report.outcomes == [.rolledBack], kind == .restart {

@@ -80,7 +80,7 @@ import Testing
         let result = try simulation.run { () async -> Result<Outcome, any Error> in
             do {
                 await simulation.air.addAdapter("hci0")
-                await simulation.air.arrange { $0.addNordic(device) }
+                await simulation.air.arrange { $0.add(device) }
                 let journal = try await Journal.inMemory(executor: simulation.worldLane)
                 let run = try await journal.beginRun(
                     rollout: "test",
@@ -111,7 +111,7 @@ import Testing
                 ).run()
                 let record = try await journal.executions(rollout: "test").first
                 let found = await simulation.air.arrange { world in
-                    world.nordicModules.map { ($0.runningVersion, $0.exchanges) }
+                    world.modules(NordicModule.self).map { ($0.runningVersion, $0.exchanges) }
                 }
                 return .success(
                     Outcome(
@@ -146,7 +146,7 @@ import Testing
         #expect(whole.counts == [.succeeded: 1], "\(whole.message)")
         #expect(whole.exchanges > 10)
         for number in 1...whole.exchanges {
-            for kind in [ModulePlan.Break.linkLost, .silence, .restart] {
+            for kind in [LinkBreak.linkLost, .silence, .restart] {
                 for isBefore in [true, false] {
                     let outcome = try run(bootloader, bytes: 400) {
                         $0.faults = [

@@ -159,7 +159,7 @@ import Testing
         let bench = DepotBench(seed: 5, [DepotBench.module(1)])
         let (time, air) = (bench.simulation.time, bench.simulation.air)
         time.schedule(at: time.now.advanced(by: .seconds(seconds))) {
-            air.atOnce { $0.world.comoduleModules.forEach(change) }
+            air.atOnce { $0.world.modules(ComoduleModule.self).forEach(change) }
         }
         return bench
     }

@@ -148,13 +148,13 @@ import Testing
                         plan.bootloader = .legacy
                         plan.link = one.parameters
                         plan.eraseTime = .zero
-                        world.addNordic(plan)
+                        world.add(plan)
                     } else {
                         var plan = ESPPlan(serial: serial)
                         plan.server = one.kind == .esp ? .raw : .nimble
                         plan.link = one.parameters
                         plan.eraseTime = .zero
-                        world.addESP(plan)
+                        world.add(plan)
                     }
                 }
                 let journal = try await Journal.inMemory(executor: simulation.worldLane)

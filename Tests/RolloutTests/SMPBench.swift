@@ -96,7 +96,7 @@ struct SMPBench: Sendable {
     ) async throws -> [Result] {
         let (plan, capacity) = (plan, imageCapacity)
         await simulation.air.addAdapter("hci0")
-        await simulation.air.arrange { $0.addSMPModule(plan, imageCapacity: capacity) }
+        await simulation.air.arrange { $0.add(plan, imageCapacity: capacity) }
         let journal = try await Journal.inMemory(executor: simulation.worldLane)
         var results: [Result] = []
         for (index, job) in jobs.enumerated() {
@@ -131,7 +131,7 @@ struct SMPBench: Sendable {
             let ended = verdict.withLock { $0 }
             results.append(
                 await simulation.air.arrange { world in
-                    let module = world.smpModules[0]
+                    let module = world.modules(SMPModule.self)[0]
                     return Result(
                         verdict: ended,
                         running: module.running,

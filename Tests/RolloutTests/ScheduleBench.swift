@@ -36,7 +36,7 @@ extension DepotBench {
                 for name in names { await simulation.air.addAdapter(name) }
                 let plans = plans
                 await simulation.air.arrange { world in
-                    for plan in plans { world.addComodule(plan) }
+                    for plan in plans { world.add(plan) }
                 }
                 let journal = try await Journal.inMemory(executor: simulation.worldLane)
                 var nights: [Night] = []
@@ -105,7 +105,7 @@ extension DepotBench {
         ).run()
         try await journal.endRun(run, exitCode: 0, reason: "", at: clock.wallTime)
         let modules = await simulation.air.arrange { world in
-            world.comoduleModules.map { ($0.runningVersion, $0.isInBootloader) }
+            world.modules(ComoduleModule.self).map { ($0.runningVersion, $0.isInBootloader) }
         }
         return Night(
             result: result,

@@ -129,7 +129,7 @@ import Testing
         let module = DepotBench.module(1) { $0.link.interval = .milliseconds(200) }
         let bench = DepotBench(seed: 5, [module])
         let vehicle = try #require(bench.jobs(wait).first)
-        try play(vehicle, { $0.addComodule(module) }, body)
+        try play(vehicle, { $0.add(module) }, body)
     }
 
     /// What a module shows of itself.
@@ -142,7 +142,7 @@ import Testing
 
     private func module(_ stage: Stage) async -> Seen {
         await stage.simulation.air.arrange { world in
-            let module = world.comoduleModules[0]
+            let module = world.modules(ComoduleModule.self)[0]
             return Seen(
                 received: module.packetBytes,
                 isInBootloader: module.isInBootloader,
@@ -167,7 +167,7 @@ import Testing
                 begun.isInBootloader && begun.received > 0 && begun.received < 100_000,
                 "\(begun)"
             )
-            await stage.simulation.air.arrange { $0.comoduleModules[0].signal = -90 }
+            await stage.simulation.air.arrange { $0.modules(ComoduleModule.self)[0].signal = -90 }
             var known = Stage.Known(image: image)
             let blind = try await stage.run("order", wait, known)
             #expect(blind?.outcome == .failed && blind?.message.contains("first") == true)
@@ -178,7 +178,7 @@ import Testing
             #expect(try await stage.run("first", steps)?.outcome == .failed)
             let left = await module(stage)
             #expect(left == begun, "not one further byte")
-            await stage.simulation.air.arrange { $0.comoduleModules[0].signal = -50 }
+            await stage.simulation.air.arrange { $0.modules(ComoduleModule.self)[0].signal = -50 }
             #expect(try await stage.run("order", wait, known)?.outcome == .succeeded)
             #expect(await module(stage).runs == image.version)
             #expect(try await stage.journal.debts().isEmpty)
@@ -218,7 +218,7 @@ import Testing
             driver: SMPModuleUpdate(),
             steps: wait
         )
-        try play(vehicle, { $0.addSMPModule(plan, imageCapacity: 1 << 20) }) { stage in
+        try play(vehicle, { $0.add(plan, imageCapacity: 1 << 20) }) { stage in
             try await body(stage, plan)
         }
     }
@@ -242,7 +242,7 @@ import Testing
 
     private func light(_ stage: Stage) async -> Seen {
         await stage.simulation.air.arrange { world in
-            let module = world.smpModules[0]
+            let module = world.modules(SMPModule.self)[0]
             return Seen(isConfirmed: module.isConfirmed, runs: module.running[0].version)
         }
     }

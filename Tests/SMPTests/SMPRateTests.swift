@@ -119,7 +119,7 @@ import Testing
                 plan.rules.bufferSize = link.bufferSize
                 plan.rules.bufferCount = link.bufferCount
                 plan.eraseTime = .zero
-                world.addSMPModule(plan)
+                world.add(plan)
             }
             let radio = SimulatedRadio(adapter: "hci0", air: simulation.air)
             let time = simulation.time

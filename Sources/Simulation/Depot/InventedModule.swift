@@ -31,6 +31,11 @@ package struct InventedItem: Sendable {
     /// Faults of a bad night, in the form of a depot's file.
     package let faults: [String]
 
+    /// The faults of every family whose modules take images.
+    package static let cuts = [
+        "link-lost-at: 3000", "silent-at: 2000", "restart-at: 3000", "connect-fails: true",
+    ]
+
     package init(
         _ keys: [(name: String, value: String?)],
         secret: String? = nil,

@@ -83,9 +83,11 @@ package struct SimulatedDepot: Sendable {
         if let memoryPath { world.diary = try DepotDiary(besides: memoryPath).add }
         for plan in file.modules {
             plan.join(
-                world,
-                slot: memory?.slot(of: plan.serial),
-                imageCapacity: file.imageCapacity
+                ModulePlace(
+                    world,
+                    slot: memory?.slot(of: plan.serial),
+                    imageCapacity: file.imageCapacity
+                )
             )
         }
         world.addStrangers(file.host.strangers, every: file.host.strangersInterval)

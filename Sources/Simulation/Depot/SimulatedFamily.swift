@@ -23,15 +23,6 @@ package struct SimulatedFamily: Sendable {
         self.invent = invent
         self.items = items
     }
-
-    /// A family that has no keys at the head of a depot.
-    package init(
-        _ family: Family,
-        invent: @escaping @Sendable (InventedModule) -> InventedItem,
-        item: @escaping @Sendable (DepotItem) -> [any PlannedModule]
-    ) {
-        self.init(family, invent: invent) { _, _ in item }
-    }
 }
 
 /// One item of a depot's `modules`, and the values for all of them.
@@ -60,6 +51,37 @@ package struct DepotItem {
 package protocol PlannedModule: Sendable {
     var serial: Serial { get }
 
-    /// Puts the module on the air; its flash is in the slot, if there is one.
-    func join(_ world: World, slot: DepotSlot?, imageCapacity: Int)
+    /// Puts the module on the air.
+    func join(_ place: ModulePlace)
+}
+
+/// Where a simulated module is put: into a world, with flash that outlives the process if it has a
+/// slot.
+package struct ModulePlace {
+    package let world: World
+    package let slot: DepotSlot?
+    private let imageCapacity: Int
+
+    package init(_ world: World, slot: DepotSlot? = nil, imageCapacity: Int = 1 << 20) {
+        (self.world, self.slot, self.imageCapacity) = (world, slot, imageCapacity)
+    }
+
+    /// The memory for the module's image.
+    package var memory: ModuleMemory { slot.map { .slot($0) } ?? volatileMemory }
+
+    package var volatileMemory: ModuleMemory {
+        .volatile(VolatileMemory(capacity: imageCapacity))
+    }
+}
+
+extension World {
+    /// Adds a module whose state ends with the process.
+    package func add(_ plan: some PlannedModule, imageCapacity: Int = 1 << 20) {
+        plan.join(ModulePlace(self, imageCapacity: imageCapacity))
+    }
+
+    /// The modules of one kind.
+    package func modules<Module: AirDevice>(_ kind: Module.Type) -> [Module] {
+        devices.compactMap { $0 as? Module }
+    }
 }

@@ -8,33 +8,6 @@ import Simulation
 extension ComoduleModule {
     // MARK: Into the bootloader
 
-    func buttonless(_ bytes: [UInt8]) -> ATTError? {
-        guard !bytes.isEmpty else { return .invalidLength }
-        var (operation, result) = (bytes[0], ButtonlessResponse.Result.success)
-        var enters = false
-        do throws(ButtonlessRefusal) {
-            switch try ButtonlessOrder(bytes) {
-            case .enterBootloader:
-                enters = !happens { $0 == .refuseBootloader }
-                if !enters { result = .busy }
-            case .setName(let name):
-                if plan.isBonded || plan.isNameless {
-                    // A bonded module keeps its address and does not support names.
-                    result = .notSupported
-                } else {
-                    facts.bootloaderName = name
-                    save()
-                }
-            }
-        } catch { (operation, result) = (error.operation, error.result) }
-        let answer = ButtonlessResponse(operation: operation, result: result).bytes
-        link?.indicate(answer, on: plan.buttonless) { [weak self] in
-            guard let self, enters else { return }
-            self.restart(as: .bootloader, after: .milliseconds(300))
-        }
-        return nil
-    }
-
     /// Stays in its bootloader permanently, as a module with a damaged application does.
     package func stayInBootloader() {
         isStuck = true
@@ -60,49 +33,22 @@ extension ComoduleModule {
 
     func packet(_ bytes: ArraySlice<UInt8>) {
         let before = target.facts.received
-        if happens({ $0 == .dropPacket(at: before) }) { return }
+        if happens(.dropPacket(at: before)) { return }
         perform(target.packetWritten(bytes))
         drainOnePacket(of: bytes.count)
-        let received = target.facts.received
-        guard received > before else { return }
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            switch fault.kind {
-            case .linkLost(let at) where received >= at: breakOff(.linkLost)
-            case .silent(let at) where received >= at: breakOff(.silence)
-            case .restart(let at) where received >= at: breakOff(.restart)
-            case .linkLost, .silent, .restart, .breaks, .loseNotification, .repeatNotification,
-                .dropPacket, .wrongChecksum, .wrongOffset, .restartInErase, .flashFull, .refuseBoot,
-                .revert, .refuseInit, .refuseBootloader, .returnUnchanged, .neverReturn, .flap,
-                .restartAfterReturn, .connectFails, .addressChanges, .linkLostIn, .silentIn,
-                .linkLostAfter, .slow, .wrongRecord, .garbage, .storm, .refuseKey, .refuseKeyChange,
-                .refuseBond, .ignoresWrites, .lacks, .impostor:
-                continue
-            }
-            count(index)
-            return
-        }
+        if target.facts.received > before { cut(at: target.facts.received) }
     }
 
     /// Flash needs time for each packet; until then the packet occupies room in the pool.
     private func drainOnePacket(of bytes: Int) {
         guard plan.packetPool != nil else { return }
         let time = plan.pageWriteTime * bytes / 4_096
-        flashIsBusyUntil = max(flashIsBusyUntil, world.now).advanced(by: time)
-        guard flashIsBusyUntil > world.now else {
+        occupyFlash(time)
+        guard busyUntil > world.now else {
             target.drained(1)
             return
         }
-        world.at(flashIsBusyUntil) { [weak self] in self?.target.drained(1) }
-    }
-
-    func fallSilent() {
-        isSilent = true
-        link?.fallSilent()
-        world.after(plan.link.supervisionTimeout * 2) { [weak self] in
-            guard let self else { return }
-            self.isSilent = false
-            self.world.advertisingChanged(self)
-        }
+        world.at(busyUntil) { [weak self] in self?.target.drained(1) }
     }
 
     func perform(_ actions: [SecureDFUAction]) {
@@ -113,12 +59,12 @@ extension ComoduleModule {
         for action in actions {
             switch action {
             case .erase(let offset):
-                if happens({ $0 == .restartInErase(at: offset) }) {
+                if happens(.restartInErase(at: offset)) {
                     breakOff(.restart)
                     return
                 }
                 delay += plan.eraseTime
-                flashIsBusyUntil = max(flashIsBusyUntil, world.now).advanced(by: plan.eraseTime)
+                occupyFlash(plan.eraseTime)
             case .notify(let bytes):
                 notify(bytes, after: delay)
             case .restart(let activate):
@@ -129,10 +75,9 @@ extension ComoduleModule {
 
     func notify(_ bytes: [UInt8], after delay: Duration) {
         notifications += 1
-        let number = notifications
-        if happens({ $0 == .loseNotification(number) }) { return }
+        if happens(.loseNotification(notifications)) { return }
         let bytes = falsified(bytes)
-        let times = happens { $0 == .repeatNotification(number) } ? 2 : 1
+        let times = happens(.repeatNotification(notifications)) ? 2 : 1
         for _ in 0..<times { tell(bytes, after: delay) }
     }
 
@@ -161,16 +106,16 @@ extension ComoduleModule {
     func activate() {
         let packet = try? InitPacket(target.facts.initPacket)
         target.progressLost()
-        if happens({ $0 == .neverReturn }) {
+        if happens(.neverReturn) {
             restart(as: .dead, after: plan.restartTime)
             return
         }
-        if happens({ $0 == .refuseBoot }) {
+        if happens(.refuseBoot) {
             restart(as: .bootloader, after: plan.activationTime + plan.restartTime)
             return
         }
         let back = world.now.advanced(by: plan.activationTime + plan.restartTime)
-        let unchanged = happens { $0 == .returnUnchanged }
+        let unchanged = happens(.returnUnchanged)
         if let packet, packet.type != .application, packet.type != .external {
             if !unchanged, packet.type != .softDevice {
                 facts.updates.bootloader = packet.version ?? facts.updates.bootloader
@@ -183,7 +128,7 @@ extension ComoduleModule {
         if !unchanged, let version = packet?.version {
             install(version, for: facts.updates.preflight, from: back)
         }
-        if happens({ $0 == .addressChanges }) { facts.addressGeneration &+= 1 }
+        if happens(.addressChanges) { run.addressGeneration &+= 1 }
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
             if case .flap(let total, _) = fault.kind {
                 count(index)
@@ -258,51 +203,13 @@ extension ComoduleModule {
         link?.notify(versions.record.bytes, on: ComoduleNumbers.notifier)
     }
 
-    private func goBackWhenDue() {
+    func goBackWhenDue() {
         guard let old = facts.updates.revertsTo, let at = facts.updates.revertsAt else { return }
         world.at(max(world.now, at)) { [weak self] in
             guard let self, self.facts.updates.revertsTo == old else { return }
             self.facts.updates.revertsTo = nil
             self.facts.version = old
             self.restart(as: .application, after: self.plan.restartTime)
-        }
-    }
-
-    // MARK: Restarts
-
-    func restart(as mode: ModuleFacts.Mode, after delay: Duration) {
-        facts.mode = mode
-        facts.wakes = world.now.advanced(by: delay)
-        mode == .application ? target.progressLost() : target.reset()
-        if mode == .application { facts.updates.isBetweenParts = false }
-        if mode == .application { facts.bootloaderName = [] }
-        save()
-        // Data that is already queued for the central still arrives with the next connection event.
-        world.after(plan.link.interval * 2) { [weak self, link] in
-            link?.drop()
-            self?.save()
-        }
-        world.after(delay) { [weak self] in self?.start() }
-    }
-
-    func start() {
-        guard let wakes = facts.wakes, wakes <= world.now else { return }
-        facts.wakes = nil
-        facts.bootCount &+= 1
-        lastSign = world.now
-        save()
-        guard facts.mode != .dead else { return }
-        world.advertisingChanged(self)
-        if facts.mode == .bootloader { watchBootloader() }
-        guard facts.mode == .application else { return }
-        if let until = facts.ongoingUntil { flap(until: until) }
-        goOnHandingOver()
-        goBackWhenDue()
-        if facts.version != plan.version, happens({ $0 == .restartAfterReturn }) {
-            world.after(.seconds(8)) { [weak self] in
-                guard let self else { return }
-                self.restart(as: .application, after: self.plan.restartTime)
-            }
         }
     }
 

@@ -7,7 +7,7 @@ package import Simulation
 import Wire
 
 /// A simulated module of family `comodule`: its application, its bootloader and its faults.
-package final class ComoduleModule: AirDevice {
+package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     /// After this time without a client the bootloader returns to the application.
     static let bootloaderPatience = Duration.seconds(120)
     /// Between two parts of a package the bootloader waits this long for the next part.
@@ -15,20 +15,11 @@ package final class ComoduleModule: AirDevice {
     /// The time from the selection of a record until the register contains it.
     private static let recordDelay = Duration.milliseconds(12)
 
-    let world: World
-    let plan: ModulePlan
     /// Facts about the vehicle, which change while modules are worked on.
     package var stateOfCharge: UInt8
     package var speedTenths: UInt16
-    /// Nil when it is out of reach.
-    package var signal: Int?
-    let slot: DepotSlot?
-    var facts: ModuleFacts
     var target: SecureDFUTarget<ModuleMemory>
-    var saveIsSet = false
 
-    var link: AirLink?
-    var isSilent = false
     /// Its bonds; the bootloader does not use them.
     private let bonds: AirSecurity?
     /// Bytes of packets that it received, repeats and init packets included.
@@ -37,11 +28,8 @@ package final class ComoduleModule: AirDevice {
     var isAuthenticated = false
     private var selected: UInt16 = 0
     private var loaded = ComoduleRecord(id: 0, data: [])
-    /// Number of reads, writes and notifications so far: a fault can be scheduled for one of them.
-    package internal(set) var exchanges = 0
     var isStuck = false
     var notifications = 0
-    var flashIsBusyUntil = Moment(nanoseconds: 0)
     private var loading: (record: ComoduleRecord, at: Moment)?
     private var vehicle: VehicleSettings
     /// How long the current answer is delayed: a request sets it, and the link takes it right after
@@ -49,27 +37,28 @@ package final class ComoduleModule: AirDevice {
     private var pause = AnswerPause.none
     var lastSign = Moment(nanoseconds: 0)
 
-    init(plan: ModulePlan, world: World, slot: DepotSlot?, imageCapacity: Int) {
-        self.plan = plan
+    init(_ plan: ModulePlan, _ place: ModulePlace) {
         bonds = plan.bond.map { AirSecurity($0) }
         stateOfCharge = plan.stateOfCharge
         speedTenths = plan.speedTenths
-        signal = plan.signal
         vehicle = plan.vehicle
-        vehicle.key = plan.key
-        self.world = world
-        self.slot = slot
-        let saved = slot.flatMap { $0.facts() }.flatMap { ModuleFacts($0) }
-        if let saved, saved.baseline == ModuleFacts.baseline(of: plan) {
-            facts = saved
-            if let kept = saved.vehicle { vehicle = kept }
-            let missing = plan.faults.count - facts.faultCounts.count
-            facts.faultCounts += [UInt8](repeating: 0, count: max(0, missing))
-        } else {
-            facts = ModuleFacts(plan: plan)
-        }
-        let memory: ModuleMemory =
-            slot.map { .slot($0) } ?? .volatile(VolatileMemory(capacity: imageCapacity))
+        target = SecureDFUTarget(memory: place.memory, sha256: ReceivedImage.digest)
+        var run = RunFacts()
+        run.addressGeneration = plan.addressGeneration
+        super.init(plan, place, ModuleFacts(plan: plan), run)
+        recallVehicle()
+        target = SecureDFUTarget(
+            rules: rules,
+            facts: facts.transfer,
+            memory: target.memory,
+            sha256: ReceivedImage.digest
+        )
+        if self.run.mode == .bootloader { watchBootloader() }
+        if let until = facts.ongoingUntil, until > world.now { flap(until: until) }
+        goOnHandingOver()
+    }
+
+    private var rules: SecureDFUTarget<ModuleMemory>.Rules {
         var rules = SecureDFUTarget<ModuleMemory>.Rules()
         let refuses = plan.faults.contains { $0.kind == .refuseInit }
         let isFull = plan.faults.contains { $0.kind == .flashFull }
@@ -82,36 +71,17 @@ package final class ComoduleModule: AirDevice {
         rules.hardwareVersion = plan.hardwareVersion
         rules.softDevice = plan.softDevice
         if plan.preventsDowngrade { rules.applicationVersion = facts.version.packed }
-        target = SecureDFUTarget(
-            rules: rules,
-            facts: facts.transfer,
-            memory: memory,
-            sha256: ReceivedImage.digest
-        )
-        if let wakes = facts.wakes { world.at(wakes) { [weak self] in self?.start() } }
-        if facts.mode == .bootloader { watchBootloader() }
-        if let until = facts.ongoingUntil, until > world.now { flap(until: until) }
-        goOnHandingOver()
+        return rules
     }
 
-    package var label: String { plan.serial.text }
-    package var security: AirSecurity? { facts.mode == .bootloader ? nil : bonds }
-    package var serial: Serial? { plan.serial }
-    package var linkParameters: LinkParameters { plan.link }
+    override func gather() { facts.transfer = target.facts }
 
-    package private(set) lazy var dress: AirDress? = plan.profile.map {
-        AirDress(
-            $0,
-            serial: plan.serial,
-            moved: ProfileShape.comodule.moved(by: $0.gatt),
-            bootloader: DFUNumbers.service
-        )
-    }
+    package override var security: AirSecurity? { run.mode == .bootloader ? nil : bonds }
+    package override var serial: Serial? { plan.serial }
 
     /// The state after an update: for tests, not visible over the air.
     package var runningVersion: FirmwareVersion { facts.version }
-    package var isInBootloader: Bool { facts.mode == .bootloader && facts.wakes == nil }
-    package var record: String? {
+    package override var record: String? {
         let place = isInBootloader ? "in its bootloader" : "runs \(runningVersion)"
         return "\(place), got \(packetBytes) bytes" + (bonds.map { ", \($0.record)" } ?? "")
     }
@@ -125,72 +95,37 @@ package final class ComoduleModule: AirDevice {
 
     // MARK: On the air
 
-    package var broadcast: Broadcast? {
-        guard link == nil, !isSilent, facts.wakes == nil, facts.mode != .dead,
-            let signal
-        else { return nil }
-        let state = BroadcastState(
-            mode: facts.mode,
-            generation: facts.addressGeneration,
-            name: facts.bootloaderName,
-            signal: signal
-        )
-        if let made, made.state == state { return made.broadcast }
-        let broadcast =
-            facts.mode == .bootloader ? bootloaderBroadcast(signal) : applicationBroadcast(signal)
-        made = (state, broadcast)
-        return broadcast
-    }
-
-    /// The facts that determine a broadcast.
-    private struct BroadcastState: Equatable {
-        let mode: ModuleFacts.Mode
-        let generation: UInt8
-        let name: [UInt8]
-        let signal: Int
-    }
-
-    /// The last broadcast, cached because every advertisement needs it.
-    private var made: (state: BroadcastState, broadcast: Broadcast)?
-
-    private func applicationBroadcast(_ signal: Int) -> Broadcast {
-        var broadcast = Broadcast(address: address(bootloader: false))
-        broadcast.name = plan.name
-        broadcast.manufacturerData = [
-            ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
-        ]
-        broadcast.interval = plan.advertisingInterval
-        broadcast.signal = signal
-        return broadcast
-    }
-
-    private func bootloaderBroadcast(_ signal: Int) -> Broadcast {
-        var broadcast = Broadcast(address: address(bootloader: true))
+    override func describe(_ broadcast: inout Broadcast) {
+        guard run.mode == .bootloader else {
+            broadcast.name = plan.name
+            broadcast.manufacturerData = [
+                ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
+            ]
+            return
+        }
         broadcast.name =
-            facts.bootloaderName.isEmpty
-            ? "DfuTarg" : String(decoding: facts.bootloaderName, as: UTF8.self)
+            run.bootloaderName.isEmpty
+            ? "DfuTarg" : String(decoding: run.bootloaderName, as: UTF8.self)
         broadcast.services = [DFUNumbers.service]
         broadcast.interval = .milliseconds(25)
-        broadcast.signal = signal
-        return broadcast
     }
 
     /// The bootloader's address: the application's address with 1 added to its last byte.
     ///
     /// The last byte of an application's address is even, so that no bootloader has the address of
     /// the next module.
-    private func address(bootloader: Bool) -> String {
-        let isNext = bootloader && !plan.isBonded
-        let own =
-            UInt64(plan.serial.text, radix: 16) ?? UInt64(CRC32.of(Array(plan.serial.text.utf8)))
-        let number = own &<< 1 | (isNext ? 1 : 0)
-        let bytes = [0xC0 | facts.addressGeneration & 0x3F] + number.bigBytes.suffix(5)
-        return bytes.map { Hex.text([$0]).uppercased() }.joined(separator: ":")
+    override var address: [UInt8] {
+        let isNext = run.mode == .bootloader && !plan.isBonded
+        let first = 0xC0 | run.addressGeneration & 0x3F
+        var bytes = plan.serial.address(from: first, shift: 1)
+        if let number = UInt64(plan.serial.text, radix: 16) {
+            bytes = [first] + (number &<< 1).bigBytes.suffix(5)
+        }
+        if isNext { bytes[5] |= 1 }
+        return bytes
     }
 
-    package func acceptsConnection() -> Bool { !happens { $0 == .connectFails } }
-
-    package var characteristics: [Characteristic: CharacteristicFlags] {
+    package override var characteristics: [Characteristic: CharacteristicFlags] {
         let lacking = plan.faults.compactMap { fault -> UInt16? in
             guard case .lacks(let short) = fault.kind else { return nil }
             return short
@@ -201,7 +136,7 @@ package final class ComoduleModule: AirDevice {
     }
 
     private var everyCharacteristic: [Characteristic: CharacteristicFlags] {
-        switch facts.mode {
+        switch run.mode {
         case .application:
             [
                 ComoduleNumbers.notifier: [.read, .notify],
@@ -226,29 +161,24 @@ package final class ComoduleModule: AirDevice {
         }
     }
 
-    package func linkMade(_ link: AirLink) {
-        self.link = link
+    package override func linkMade(_ link: AirLink) {
+        super.linkMade(link)
         lastSign = world.now
         isAuthenticated = false
         challenge = (0..<20).map { _ in UInt8(truncatingIfNeeded: world.random.next()) }
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            guard case .linkLostAfter(let time) = fault.kind else { continue }
-            count(index)
-            world.after(time) { [weak link] in link?.drop() }
-            break
-        }
+        let end: Duration? = strike { if case .linkLostAfter(let time) = $0 { time } else { nil } }
+        if let end { world.after(end) { [weak link] in link?.drop() } }
         beginStorm(on: link)
     }
 
-    package func linkLost(_ link: AirLink) {
-        self.link = nil
+    package override func linkLost(_ link: AirLink) {
         lastSign = world.now
         target.linkClosed()
         save()
-        world.advertisingChanged(self)
+        super.linkLost(link)
     }
 
-    package func takePause() -> AnswerPause {
+    package override func takePause() -> AnswerPause {
         defer { pause = .none }
         return pause
     }
@@ -257,24 +187,17 @@ package final class ComoduleModule: AirDevice {
     /// with.
     private func meet(_ exchange: ModulePlan.Exchange) -> ATTError? {
         for fault in plan.faults {
-            switch fault.kind {
-            case .slow(let time): pause = .lasting(time)
-            case .refuseBond where exchange != .information: return .insufficientAuthentication
-            case .linkLost, .silent, .restart, .breaks, .loseNotification, .repeatNotification,
-                .dropPacket, .wrongChecksum, .wrongOffset, .restartInErase, .flashFull, .refuseBoot,
-                .revert, .refuseInit, .refuseBootloader, .returnUnchanged, .neverReturn, .flap,
-                .restartAfterReturn, .connectFails, .addressChanges, .linkLostIn, .silentIn,
-                .linkLostAfter, .wrongRecord, .garbage, .storm, .refuseKey, .refuseKeyChange,
-                .refuseBond, .ignoresWrites, .lacks, .impostor:
-                continue
+            if case .slow(let time) = fault.kind { pause = .lasting(time) }
+            if fault.kind == .refuseBond, exchange != .information {
+                return .insufficientAuthentication
             }
         }
-        if happens({ $0 == .silentIn(exchange) }) { pause = .forever }
-        if happens({ $0 == .linkLostIn(exchange) }) { link?.drop() }
+        if happens(.silentIn(exchange)) { pause = .forever }
+        if happens(.linkLostIn(exchange)) { link?.drop() }
         return nil
     }
 
-    package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+    package override func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
         exchange { value(of: characteristic) }
     }
 
@@ -296,8 +219,8 @@ package final class ComoduleModule: AirDevice {
             guard isAuthenticated else { return .failure(.insufficientAuthorization) }
             if characteristic == ComoduleNumbers.selector { return .success(selected.bigBytes) }
             loadRecord()
-            if happens({ $0 == .garbage }) { return .success([0xDE, 0xAD, 0x00]) }
-            if happens({ $0 == .wrongRecord }) {
+            if happens(.garbage) { return .success([0xDE, 0xAD, 0x00]) }
+            if happens(.wrongRecord) {
                 return .success(ComoduleRecord(id: ~loaded.id, data: loaded.data).bytes)
             }
             return .success(loaded.bytes)
@@ -306,12 +229,13 @@ package final class ComoduleModule: AirDevice {
         }
     }
 
-    package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
+    package override func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
+    {
         exchange { take(bytes, on: characteristic) }
     }
 
     /// Most writes are packets, and faults cannot be scheduled for them.
-    package func streamed(_ packet: ArraySlice<UInt8>, to characteristic: Characteristic) {
+    package override func streamed(_ packet: ArraySlice<UInt8>, to characteristic: Characteristic) {
         guard characteristic == DFUNumbers.packet else {
             _ = written(Array(packet), to: characteristic)
             return
@@ -340,7 +264,16 @@ package final class ComoduleModule: AirDevice {
         case ComoduleNumbers.key: return changeKey(bytes)
         case ComoduleNumbers.register: return command(bytes)
         case ComoduleNumbers.selector: return select(bytes)
-        case plan.buttonless: return buttonless(bytes)
+        case plan.buttonless:
+            guard !bytes.isEmpty else { return .invalidLength }
+            // A bonded module keeps its address and does not support names.
+            buttonless(
+                bytes,
+                on: plan.buttonless,
+                takesName: !plan.isBonded && !plan.isNameless,
+                refuses: .refuseBootloader
+            )
+            return nil
         case DFUNumbers.controlPoint:
             guard let actions = target.controlPointWritten(bytes) else {
                 return .improperlyConfigured
@@ -352,13 +285,35 @@ package final class ComoduleModule: AirDevice {
         }
     }
 
-    package func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? {
+    package override func subscribed(to characteristic: Characteristic, _ on: Bool) -> ATTError? {
         if characteristic == ComoduleNumbers.notifier {
             if let error = meet(.notifier) { return error }
             guard isAuthenticated else { return .insufficientAuthorization }
         }
         if characteristic == DFUNumbers.controlPoint { target.notificationsSwitched(on: on) }
         return nil
+    }
+
+    // MARK: Restarts
+
+    override func restart(as mode: RunFacts.Mode, after delay: Duration) {
+        mode == .application ? target.progressLost() : target.reset()
+        if mode == .application { facts.updates.isBetweenParts = false }
+        super.restart(as: mode, after: delay)
+    }
+
+    override func started() {
+        lastSign = world.now
+        guard run.mode == .application else { return watchBootloader() }
+        if let until = facts.ongoingUntil { flap(until: until) }
+        goOnHandingOver()
+        goBackWhenDue()
+        if facts.version != plan.version, happens(.restartAfterReturn) {
+            world.after(.seconds(8)) { [weak self] in
+                guard let self else { return }
+                self.restart(as: .application, after: self.plan.restartTime)
+            }
+        }
     }
 
     // MARK: Authentication and registers
@@ -368,7 +323,7 @@ package final class ComoduleModule: AirDevice {
     private func answered(_ response: [UInt8]) -> ATTError? {
         let isRight = response == SHA1.digest(of: challenge + vehicle.key)
         if !isRight { wrongAnswers += 1 }
-        guard isImpostor || isRight && !happens({ $0 == .refuseKey }) else {
+        guard isImpostor || isRight && !happens(.refuseKey) else {
             link?.drop()
             return nil
         }
@@ -380,7 +335,7 @@ package final class ComoduleModule: AirDevice {
     private func changeKey(_ bytes: [UInt8]) -> ATTError? {
         guard isAuthenticated else { return .insufficientAuthorization }
         guard bytes.count == 20 else { return .invalidLength }
-        guard !happens({ $0 == .refuseKeyChange }) else { return nil }
+        guard !happens(.refuseKeyChange) else { return nil }
         takenKeys += 1
         vehicle.key = bytes
         world.after(.seconds(2)) { [weak self] in self?.keep() }
@@ -389,10 +344,15 @@ package final class ComoduleModule: AirDevice {
 
     /// Loses power: everything that is not yet in flash is gone.
     package func losePower() {
+        recallVehicle()
+        restart()
+    }
+
+    /// The vehicle's settings are those in flash.
+    private func recallVehicle() {
         var first = plan.vehicle
         first.key = plan.key
         vehicle = facts.vehicle ?? first
-        restart(as: facts.mode, after: plan.restartTime)
     }
 
     /// Writes the vehicle's settings to flash.
@@ -475,7 +435,7 @@ package final class ComoduleModule: AirDevice {
             return nil
         }
         guard isAuthenticated else { return .insufficientAuthorization }
-        if happens({ $0 == .ignoresWrites }) { return nil }
+        if happens(.ignoresWrites) { return nil }
         for id in vehicle.take(record) { self.record(id).map { tell($0.bytes) } }
         keep()
         return nil
@@ -514,19 +474,10 @@ package final class ComoduleModule: AirDevice {
             // A controller accepts only a limited number of packets: the next notification replaces
             // those left out.
             if self.isAuthenticated, link.backlog < 64 {
-                if self.happens({ $0 == .garbage }) { self.tell([0xBA, 0xD0]) }
+                if self.happens(.garbage) { self.tell([0xBA, 0xD0]) }
                 self.record(MotionRecord.id).map { self.tell($0.bytes) }
             }
             self.storm(every: period, on: link)
         }
     }
-}
-
-extension World {
-    /// Adds a Comodule module whose state ends with the process.
-    package func addComodule(_ plan: ModulePlan, imageCapacity: Int = 1 << 20) {
-        add(ComoduleModule(plan: plan, world: self, slot: nil, imageCapacity: imageCapacity))
-    }
-
-    package var comoduleModules: [ComoduleModule] { devices.compactMap { $0 as? ComoduleModule } }
 }

@@ -4,12 +4,13 @@ import Protocols
 package import Simulation
 
 /// One simulated module, as its depot file describes it.
-package struct ModulePlan: Sendable, Equatable {
+package struct ModulePlan: SimulatedModulePlan {
+    package static let shape = ProfileShape.comodule
+
     package var serial: Serial
     package var name = "COMODULE"
     /// Another generation gives the module another initial address.
     package var addressGeneration: UInt8 = 0
-    /// Nil for the family's generic profile.
     package var profile: Profile?
     /// Twenty bytes.
     package var key: [UInt8] = []
@@ -20,7 +21,6 @@ package struct ModulePlan: Sendable, Equatable {
     package var primaryVersion = FirmwareVersion(1, 0)
     package var stateOfCharge: UInt8 = 80
     package var speedTenths: UInt16 = 0
-    /// Nil when it is out of reach.
     package var signal: Int? = -60
     package var advertisingInterval: Duration = .milliseconds(400)
     package var link = LinkParameters()
@@ -54,108 +54,87 @@ package struct ModulePlan: Sendable, Equatable {
     package var publicKey: [UInt8]?
     /// Whether the bootloader refuses images that are not newer.
     package var preventsDowngrade = false
-    package var faults: [Fault] = []
+    package var faults: [ScriptedFault<Kind>] = []
     /// Further facts about the vehicle.
     package var vehicle = VehicleSettings()
 
     package init(serial: Serial) { self.serial = serial }
 
-    /// A way in which an exchange ends early.
-    package enum Break: Sendable, Equatable, CaseIterable {
-        case linkLost
-        /// It answers nothing until the link times out.
-        case silence
-        /// It restarts in its current role.
-        case restart
-    }
+    package var origin: String { "\(serial) \(version) \(primaryVersion) \(firmwareType)" }
+
+    package var bootloaderService: GATTUUID? { DFUNumbers.service }
+
+    package func join(_ place: ModulePlace) { place.world.add(ComoduleModule(self, place)) }
 
     /// The exchanges that a central can have with the application.
     package enum Exchange: String, CaseIterable, Sendable {
         case challenge, response, state, selector, register, command, key, notifier, information
     }
 
-    /// A scripted fault.
-    package struct Fault: Sendable, Equatable {
-        package var kind: Kind
-        /// How often it happens.
-        package var times = 1
+    package enum Kind: UpdateFaultKind {
+        case cut(Cut)
+        /// The bootloader's notification with this number is lost.
+        case loseNotification(Int)
+        /// The bootloader's notification with this number is sent twice.
+        case repeatNotification(Int)
+        /// The packet that begins at this byte of the image is dropped silently.
+        case dropPacket(at: Int)
+        /// The first checksum reported at or after this byte is wrong.
+        case wrongChecksum(from: Int)
+        /// The first offset reported at or after this byte is wrong.
+        case wrongOffset(from: Int)
+        /// It restarts while the page at this byte is erased.
+        case restartInErase(at: Int)
+        /// There is no room for the image.
+        case flashFull
+        /// It refuses to start the image and stays in its bootloader.
+        case refuseBoot
+        /// It runs the new image for this long, and then the old one again.
+        case revert(after: Duration)
+        /// It refuses the init packet.
+        case refuseInit
+        /// It answers "busy" to the command that starts its bootloader.
+        case refuseBootloader
+        /// It installs nothing and returns with the old version.
+        case returnUnchanged
+        /// It never returns after the image is complete.
+        case neverReturn
+        /// Its "ongoing" status alternates for `total` after its return.
+        case flap(total: Duration, period: Duration)
+        /// It restarts once more after its return.
+        case restartAfterReturn
+        /// A connection attempt fails.
+        case connectFails
+        /// It has another address after an update.
+        case addressChanges
+        /// The link ends at this exchange, before the answer.
+        case linkLostIn(Exchange)
+        /// It never answers this exchange.
+        case silentIn(Exchange)
+        /// The link ends this long after it was made.
+        case linkLostAfter(Duration)
+        /// Each answer takes this long.
+        case slow(Duration)
+        /// Its register holds a record other than the selected one.
+        case wrongRecord
+        /// Its register and its notifier give bytes that are not a record.
+        case garbage
+        /// It notifies its speed this many times a second.
+        case storm(perSecond: Int)
+        /// It treats a right response to its challenge as wrong.
+        case refuseKey
+        /// It accepts no new key.
+        case refuseKeyChange
+        /// It refuses to bond.
+        case refuseBond
+        /// It accepts writes and ignores them.
+        case ignoresWrites
+        /// It lacks this characteristic.
+        case lacks(UInt16)
+        /// It has no key, and accepts every answer.
+        case impostor
 
-        package init(_ kind: Kind, times: Int = 1) {
-            self.kind = kind
-            self.times = times
-        }
-
-        package enum Kind: Sendable, Equatable {
-            /// The link ends when this many bytes of the image have arrived.
-            case linkLost(at: Int)
-            /// The module stops answering at this byte, and the link times out.
-            case silent(at: Int)
-            /// It restarts at this byte.
-            case restart(at: Int)
-            /// The exchange ends early at the read or write with this number, before or after it is
-            /// done.
-            case breaks(Break, atExchange: Int, isBefore: Bool)
-            /// The bootloader's notification with this number is lost.
-            case loseNotification(Int)
-            /// The bootloader's notification with this number is sent twice.
-            case repeatNotification(Int)
-            /// The packet that begins at this byte of the image is dropped silently.
-            case dropPacket(at: Int)
-            /// The first checksum reported at or after this byte is wrong.
-            case wrongChecksum(from: Int)
-            /// The first offset reported at or after this byte is wrong.
-            case wrongOffset(from: Int)
-            /// It restarts while the page at this byte is erased.
-            case restartInErase(at: Int)
-            /// There is no room for the image.
-            case flashFull
-            /// It refuses to start the image and stays in its bootloader.
-            case refuseBoot
-            /// It runs the new image for this long, and then the old one again.
-            case revert(after: Duration)
-            /// It refuses the init packet.
-            case refuseInit
-            /// It answers "busy" to the command that starts its bootloader.
-            case refuseBootloader
-            /// It installs nothing and returns with the old version.
-            case returnUnchanged
-            /// It never returns after the image is complete.
-            case neverReturn
-            /// Its "ongoing" status alternates for `total` after its return.
-            case flap(total: Duration, period: Duration)
-            /// It restarts once more after its return.
-            case restartAfterReturn
-            /// A connection attempt fails.
-            case connectFails
-            /// It has another address after an update.
-            case addressChanges
-            /// The link ends at this exchange, before the answer.
-            case linkLostIn(Exchange)
-            /// It never answers this exchange.
-            case silentIn(Exchange)
-            /// The link ends this long after it was made.
-            case linkLostAfter(Duration)
-            /// Each answer takes this long.
-            case slow(Duration)
-            /// Its register holds a record other than the selected one.
-            case wrongRecord
-            /// Its register and its notifier give bytes that are not a record.
-            case garbage
-            /// It notifies its speed this many times a second.
-            case storm(perSecond: Int)
-            /// It treats a right response to its challenge as wrong.
-            case refuseKey
-            /// It accepts no new key.
-            case refuseKeyChange
-            /// It refuses to bond.
-            case refuseBond
-            /// It accepts writes and ignores them.
-            case ignoresWrites
-            /// It lacks this characteristic.
-            case lacks(UInt16)
-            /// It has no key, and accepts every answer.
-            case impostor
-        }
+        package var cut: Cut? { if case .cut(let cut) = self { cut } else { nil } }
     }
 }
 
@@ -165,7 +144,7 @@ extension ModulePlan {
     }
 }
 
-extension ModulePlan.Fault.Kind {
+extension ModulePlan.Kind {
     func isWrongChecksum(at offset: Int) -> Bool {
         if case .wrongChecksum(let from) = self { return offset >= from }
         return false

@@ -2,7 +2,7 @@ import Domain
 import Wire
 
 /// The settings and state of a simulated vehicle, in the registers of the generic layout.
-package struct VehicleSettings: Sendable, Equatable {
+package struct VehicleSettings: FlashFacts, Sendable, Equatable {
     /// Twenty bytes; empty until the module is created.
     package var key: [UInt8] = []
     package var assist: UInt8 = 0
@@ -73,21 +73,14 @@ package struct VehicleSettings: Sendable, Equatable {
         return Self.records.filter { before.record($0) != self.record($0) }
     }
 
-    // MARK: In flash
-
-    var bytes: [UInt8] {
-        [UInt8(key.count)] + key + [assist, walk, lights, mode] + label
-            + speedLimitTenths.littleBytes
-    }
-
-    init(_ reader: inout ByteReader) throws(OutOfBytes) {
-        key = try reader.bytes(Int(try reader.byte()))
-        assist = try reader.byte()
-        walk = try reader.byte()
-        lights = try reader.byte()
-        mode = try reader.byte()
-        label = try reader.bytes(4)
-        speedLimitTenths = try reader.little()
+    package mutating func keep(in fields: inout FlashFields) {
+        fields.keep(&key)
+        fields.keep(&assist)
+        fields.keep(&walk)
+        fields.keep(&lights)
+        fields.keep(&mode)
+        fields.keep(&label)
+        fields.keep(&speedLimitTenths)
     }
 }
 

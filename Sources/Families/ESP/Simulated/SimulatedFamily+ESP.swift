@@ -1,26 +1,33 @@
 import Domain
+import Modules
 package import Simulation
+import SourceTree
 
 extension SimulatedFamily {
     package static let esp = SimulatedFamily(
         .esp,
+        as: "a simulated device",
         invent: { module in
             InventedItem(
                 [("version", module.version.map { "\"\($0)\"" })],
-                faults: [
-                    "link-lost-at: 3000", "silent-at: 2000", "restart-at: 3000",
-                    "connect-fails: true", "rolls-back: true",
-                ]
+                faults: InventedItem.cuts + ["rolls-back: true"]
             )
-        }
-    ) { item in
-        var reader = ESPModuleReader(item)
-        return reader.read()
-    }
+        },
+        read: { $0.espDevices() }
+    )
 }
 
-extension ESPPlan: PlannedModule {
-    package func join(_ world: World, slot: DepotSlot?, imageCapacity: Int) {
-        world.add(ESPModule(plan: self, world: world, slot: slot))
+extension PlanReader {
+    fileprivate mutating func espDevices() -> [ESPPlan] {
+        var plan: ESPPlan = begin(
+            hint: "it is the name or the address that the device advertises, such as esp-0001"
+        )
+        plan.server = reader.choice("server", default: plan.server)
+        plan.name = name(default: plan.name)
+        plan.version = version(default: plan.version)
+        plan.chip = UInt16(reader.integer("chip", in: 0...65_535, default: Int(plan.chip)))
+        duration("restart-time", &plan.restartTime)
+        duration("erase-time", &plan.eraseTime)
+        return end(plan)
     }
 }

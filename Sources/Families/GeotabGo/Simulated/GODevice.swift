@@ -7,7 +7,7 @@ package import Simulation
 ///
 /// It looks for its own service, connects, and takes signed commands: it really checks all
 /// checksums, both signatures, the vehicle, the time and the permissions.
-package final class GODevice: AirVisitor {
+package final class GODevice: SimulatedDevice<GOPlan, GOPlan.Vehicle>, AirVisitor {
     /// The confirmation must arrive within this time after the request.
     private static let confirmationTime = Duration.seconds(2)
     /// The device needs about this long to verify two signatures.
@@ -27,8 +27,6 @@ package final class GODevice: AirVisitor {
         case busy
     }
 
-    let world: World
-    package let plan: GOPlan
     private let tenants: [(hash: [UInt8], key: RSAPublicKey)]
     private var state = State.away
     private var visit: AirVisit?
@@ -38,56 +36,36 @@ package final class GODevice: AirVisitor {
     /// Scripted faults of the current link.
     private var ignoresSync = false
     private var ignoresConfirmation = false
-    private let slot: DepotSlot?
-    private var saveIsSet = false
-    private var faultCounts: [Int] { didSet { save() } }
     /// Number of links so far: actions that were scheduled on an older link do not run on the next
     /// one.
     package private(set) var links = 0
 
     /// The current state of the vehicle.
-    package var vehicle: GOPlan.Vehicle { didSet { save() } }
+    package var vehicle: GOPlan.Vehicle {
+        get { facts }
+        set {
+            facts = newValue
+            save()
+        }
+    }
     /// The requests that it carried out, each with its commands.
     package internal(set) var executed: [CarShareCommands] = []
     /// Number of requests whose signed command arrived completely.
     package private(set) var commandsReceived = 0
 
-    package convenience init(plan: GOPlan, world: World) {
-        self.init(plan: plan, world: world, slot: nil)
-    }
-
-    init(plan: GOPlan, world: World, slot: DepotSlot?) {
-        self.plan = plan
-        self.world = world
-        self.slot = slot
-        let facts = GOFacts(plan: plan, saved: slot?.facts())
-        vehicle = facts.vehicle
-        faultCounts = facts.faultCounts
+    init(_ plan: GOPlan, _ place: ModulePlace) {
         tenants = plan.tenants.prefix(2).compactMap { modulus in
             RSAPublicKey(modulus: modulus).map {
                 (SHA256.digest(of: $0.modulus).bytes, $0)
             }
         }
         service = AddOnNumbers.service(ofHardware: plan.hardwareID, sha256: SHA256.digest)
+        super.init(plan, place, plan.vehicle)
     }
 
     private let service: GATTUUID?
 
-    /// Saves once for everything that happens at this moment.
-    private func save() {
-        guard let slot, !saveIsSet else { return }
-        saveIsSet = true
-        world.after(.zero) { [weak self] in
-            guard let self else { return }
-            self.saveIsSet = false
-            let facts = GOFacts(plan: self.plan, vehicle: self.vehicle, faults: self.faultCounts)
-            slot.save(facts.bytes, at: self.world.now)
-        }
-    }
-
-    package var label: String { plan.serial.text }
     package var reactionTime: Duration { plan.reactionTime }
-    package var linkParameters: LinkParameters { plan.link }
 
     package var seeks: GATTUUID? {
         visit == nil && mayLook && plan.isInReach ? service : nil
@@ -234,10 +212,9 @@ package final class GODevice: AirVisitor {
         }
         state = .ready(challenge: challenge)
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            if case .challengeLength(let count) = fault.kind {
-                faultCounts[index] += 1
-                challenge = Array(repeating: 0xC7, count: max(0, count))
-            }
+            guard case .challengeLength(let bytes) = fault.kind else { continue }
+            count(index)
+            challenge = Array(repeating: 0xC7, count: max(0, bytes))
         }
         let body = [0x01, 0x01, 0x00] + challenge
         if happens(.challengeEarly) {
@@ -271,9 +248,7 @@ package final class GODevice: AirVisitor {
     }
 
     private func acknowledge(_ order: Result<GOOrder, CarShareRefusal>) {
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            guard case .nack(let code) = fault.kind else { continue }
-            faultCounts[index] += 1
+        if let code = strike({ if case .nack(let code) = $0 { code } else { nil } }) {
             state = .ready(challenge: nil)
             return refuse(CarShareRefusal(rawValue: code))
         }
@@ -305,37 +280,20 @@ package final class GODevice: AirVisitor {
     }
 
     private func lateness() -> Duration {
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            guard case .lateResult(let delay) = fault.kind else { continue }
-            faultCounts[index] += 1
-            return delay
-        }
-        return .zero
+        strike { if case .lateResult(let delay) = $0 { delay } else { nil } } ?? .zero
     }
 
     /// The scripted report that replaces carrying the command out.
     private func scripted() -> CarShareReport? {
         if happens(.failsSilently) { return CarShareReport(isSuccess: false) }
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            guard case .status(let id, let value) = fault.kind else { continue }
-            faultCounts[index] += 1
+        return strike { kind in
+            guard case .status(let id, let value) = kind else { return nil }
             let status = CarShareStatus(id: id, value: value, time: clock)
             return CarShareReport(isSuccess: false, statuses: [status])
         }
-        return nil
     }
 
     // MARK: Faults
-
-    private func isLeft(_ index: Int) -> Bool { faultCounts[index] < plan.faults[index].times }
-
-    private func happens(_ kind: GOPlan.Fault.Kind) -> Bool {
-        for (index, fault) in plan.faults.enumerated() where fault.kind == kind && isLeft(index) {
-            faultCounts[index] += 1
-            return true
-        }
-        return false
-    }
 
     /// Ends the link at this point, by script or by chance; returns whether it did.
     private func leaves(in phase: GOPlan.Phase) -> Bool {
@@ -374,18 +332,13 @@ final class StrayCentral: AirVisitor {
     func visitEnded(_ visit: AirVisit) { self.visit = nil }
 }
 
-extension World {
-    /// Adds a GO device and the stray centrals around it.
-    @discardableResult
-    package func add(_ plan: GOPlan) -> GODevice { add(plan, slot: nil) }
-
-    /// Adds a GO device that continues from its saved state.
-    @discardableResult
-    func add(_ plan: GOPlan, slot: DepotSlot?) -> GODevice {
-        let device = GODevice(plan: plan, world: self, slot: slot)
-        add(device)
-        for number in 0..<plan.strayCentrals { add(StrayCentral(of: plan, number: number)) }
-        if let answer = plan.impostor { add(GOImpostor(of: plan, answering: answer)) }
-        return device
+extension GODevice {
+    /// Adds a GO device and the centrals around it.
+    static func add(_ plan: GOPlan, _ place: ModulePlace) {
+        place.world.add(GODevice(plan, place))
+        for number in 0..<plan.strayCentrals {
+            place.world.add(StrayCentral(of: plan, number: number))
+        }
+        if let answer = plan.impostor { place.world.add(GOImpostor(of: plan, answering: answer)) }
     }
 }

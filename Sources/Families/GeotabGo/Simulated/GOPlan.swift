@@ -2,7 +2,7 @@ package import Domain
 package import Simulation
 
 /// One simulated GO device and its vehicle, as a depot file describes them.
-package struct GOPlan: Sendable, Equatable {
+package struct GOPlan: SimulatedPlan {
     package var serial: Serial
     package var hardwareID: UInt32
     /// The moduli of tenants whose tokens it accepts, at most two.
@@ -16,7 +16,7 @@ package struct GOPlan: Sendable, Equatable {
     /// How far its clock is ahead; nil when it is not set at all.
     package var clockOffset: Duration? = .zero
     package var vehicle = Vehicle()
-    package var faults: [Fault] = []
+    package var faults: [ScriptedFault<Kind>] = []
     /// The probability that a link ends during a command, in hundredths of a percent.
     package var lossChance = 0
     /// Number of centrals that subscribe to any service and send nothing.
@@ -28,6 +28,10 @@ package struct GOPlan: Sendable, Equatable {
         self.serial = serial
         self.hardwareID = hardwareID
     }
+
+    package var origin: String { "go \(serial) \(hardwareID) \(vehicle)" }
+
+    package func join(_ place: ModulePlace) { GODevice.add(self, place) }
 
     /// What an impostor answers to a signed command.
     package enum Impostor: String, CaseIterable, Sendable {
@@ -47,7 +51,7 @@ package struct GOPlan: Sendable, Equatable {
     }
 
     /// The state of the vehicle at the beginning of the simulation.
-    package struct Vehicle: Sendable, Equatable {
+    package struct Vehicle: FlashFacts, Sendable, Equatable {
         package var isIgnitionOn = false
         package var isLocked = false
         package var isTrunkOpen = false
@@ -61,6 +65,15 @@ package struct GOPlan: Sendable, Equatable {
         package var reservation: String?
 
         package init() {}
+
+        /// What no command changes is the plan's.
+        package mutating func keep(in fields: inout FlashFields) {
+            fields.keep(&isIgnitionOn)
+            fields.keep(&isLocked)
+            fields.keep(&isTrunkOpen)
+            fields.keep(&isInhibited)
+            fields.keep(&reservation, blank: "") { $1.keep(&$0) }
+        }
     }
 
     /// A place on the globe, in degrees.
@@ -90,46 +103,34 @@ package struct GOPlan: Sendable, Equatable {
         case result
     }
 
-    /// A scripted fault.
-    package struct Fault: Sendable, Equatable {
-        package var kind: Kind
-        /// How often it happens.
-        package var times = 1
-
-        package init(_ kind: Kind, times: Int = 1) {
-            self.kind = kind
-            self.times = times
-        }
-
-        package enum Kind: Sendable, Equatable {
-            /// It never requests the handshake on a link.
-            case noHandshake
-            /// It never acknowledges the confirmation on a link.
-            case noHandshakeAcknowledgement
-            /// It begins the handshake again in this phase of a command, then goes on.
-            case secondHandshake(in: Phase)
-            /// It does not say which device it is.
-            case noVehicleData
-            /// The challenge is sent before the acceptance of the request.
-            case challengeEarly
-            /// The challenge has this many random bytes.
-            case challengeLength(Int)
-            /// The frame of the challenge has a wrong checksum.
-            case wrongChecksum
-            /// It neither accepts nor rejects the message of this phase.
-            case noReply(in: Phase)
-            case rejects(in: Phase)
-            case noChallenge
-            case nack(UInt8)
-            case noAcknowledgement
-            case noResult
-            /// The result is delayed by this time.
-            case lateResult(Duration)
-            /// It carries nothing out and reports this status.
-            case status(id: UInt32, value: UInt32)
-            /// It carries nothing out and reports a failure without a reason.
-            case failsSilently
-            case disconnect(in: Phase)
-        }
+    package enum Kind: FaultKind {
+        /// It never requests the handshake on a link.
+        case noHandshake
+        /// It never acknowledges the confirmation on a link.
+        case noHandshakeAcknowledgement
+        /// It begins the handshake again in this phase of a command, then goes on.
+        case secondHandshake(in: Phase)
+        /// It does not say which device it is.
+        case noVehicleData
+        /// The challenge is sent before the acceptance of the request.
+        case challengeEarly
+        /// The challenge has this many random bytes.
+        case challengeLength(Int)
+        /// The frame of the challenge has a wrong checksum.
+        case wrongChecksum
+        /// It neither accepts nor rejects the message of this phase.
+        case noReply(in: Phase)
+        case rejects(in: Phase)
+        case noChallenge
+        case nack(UInt8)
+        case noAcknowledgement
+        case noResult
+        /// The result is delayed by this time.
+        case lateResult(Duration)
+        /// It carries nothing out and reports this status.
+        case status(id: UInt32, value: UInt32)
+        /// It carries nothing out and reports a failure without a reason.
+        case failsSilently
+        case disconnect(in: Phase)
     }
 }

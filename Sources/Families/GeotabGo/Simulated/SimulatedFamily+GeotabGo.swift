@@ -21,16 +21,10 @@ extension SimulatedFamily {
             )
         }
     ) { depot, diagnostics in
-        let tenants = GOReader.tenants(&depot, diagnostics)
+        let tenants = PlanReader.tenantKeys(&depot, diagnostics)
         return { item in
-            var reader = GOReader(item.node, item.link, tenants: tenants, item.diagnostics)
-            return reader.read()
+            var reader = PlanReader(item, as: "a simulated GO device")
+            return reader.goDevices(tenants: tenants)
         }
-    }
-}
-
-extension GOPlan: PlannedModule {
-    package func join(_ world: World, slot: DepotSlot?, imageCapacity: Int) {
-        world.add(self, slot: slot)
     }
 }

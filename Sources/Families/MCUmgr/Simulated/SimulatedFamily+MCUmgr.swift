@@ -4,23 +4,13 @@ package import Simulation
 extension SimulatedFamily {
     package static let mcumgr = SimulatedFamily(
         .mcumgr,
+        as: "a simulated module",
         invent: { module in
             InventedItem(
                 [("version", module.version.map { "\"\($0)\"" })],
-                faults: [
-                    "link-lost-at: 3000", "silent-at: 2000", "restart-at: 3000",
-                    "connect-fails: true", "crashes: true", "never-returns: true",
-                ]
+                faults: InventedItem.cuts + ["crashes: true", "never-returns: true"]
             )
-        }
-    ) { item in
-        var reader = SMPModuleReader(item)
-        return reader.read()
-    }
-}
-
-extension SMPModulePlan: PlannedModule {
-    package func join(_ world: World, slot: DepotSlot?, imageCapacity: Int) {
-        world.add(SMPModule(plan: self, world: world, slot: slot, imageCapacity: imageCapacity))
-    }
+        },
+        read: { $0.smpModules() }
+    )
 }

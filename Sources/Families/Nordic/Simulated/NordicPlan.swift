@@ -3,8 +3,10 @@ package import Modules
 import Protocols
 package import Simulation
 
-/// One simulated device of family `nordic`, as its depot file describes it.
-package struct NordicPlan: Sendable, Equatable {
+/// One simulated Nordic device, as its depot file describes it.
+package struct NordicPlan: SimulatedModulePlan {
+    package static let shape = ProfileShape.nordic
+
     /// Which bootloader it has.
     package enum Bootloader: String, CaseIterable, Sendable {
         case secure = "secure-dfu"
@@ -18,7 +20,6 @@ package struct NordicPlan: Sendable, Equatable {
     package var bootloader = Bootloader.secure
     package var version = FirmwareVersion(1, 0)
     package var model: String?
-    /// Nil when it is out of reach.
     package var signal: Int? = -60
     package var advertisingInterval: Duration = .milliseconds(400)
     package var link = LinkParameters()
@@ -28,43 +29,45 @@ package struct NordicPlan: Sendable, Equatable {
     package var eraseTime: Duration = .milliseconds(85)
     /// Whether its bootloader uses the application's address instead of the next one.
     package var keepsAddress = false
-    package var faults: [Fault] = []
+    package var faults: [ScriptedFault<Kind>] = []
 
     package init(serial: Serial) {
         self.serial = serial
         name = serial.text
     }
 
-    /// A scripted fault.
-    package struct Fault: Sendable, Equatable {
-        package var kind: Kind
-        /// How often it happens.
-        package var times = 1
+    package var origin: String { "nordic \(serial) \(version) \(bootloader)" }
 
-        package init(_ kind: Kind, times: Int = 1) {
-            self.kind = kind
-            self.times = times
-        }
+    package var bootloaderService: GATTUUID? {
+        bootloader == .legacy ? LegacyNumbers.service : DFUNumbers.service
+    }
 
-        package enum Kind: Sendable, Equatable {
-            /// The link ends when this many bytes of an image have arrived.
-            case linkLost(at: Int)
-            case silent(at: Int)
-            /// It restarts at this byte and loses the bytes that it had.
-            case restart(at: Int)
-            /// The exchange with this number ends early, before or after it is carried out.
-            case breaks(ModulePlan.Break, atExchange: Int, isBefore: Bool)
-            /// The packet at this byte is dropped.
-            case packetLost(at: Int)
-            /// The notification with this number is lost.
-            case notificationLost(Int)
-            /// It refuses the init packet as one for another device.
-            case refusesInit
-            /// It stays in its application when it receives the command to start its bootloader.
-            case ignoresEntry
-            case returnsUnchanged
-            case neverReturns
-            case connectFails
+    package func join(_ place: ModulePlace) { place.world.add(NordicModule(self, place)) }
+
+    package enum Kind: UpdateFaultKind {
+        case cut(Cut)
+        /// The packet at this byte is dropped.
+        case packetLost(at: Int)
+        /// The notification with this number is lost.
+        case notificationLost(Int)
+        /// It refuses the init packet as one for another device.
+        case refusesInit
+        /// It stays in its application when it receives the command to start its bootloader.
+        case ignoresEntry
+        case returnsUnchanged
+        case neverReturns
+        case connectFails
+
+        package var cut: Cut? { if case .cut(let cut) = self { cut } else { nil } }
+
+        package static func read(_ reader: inout FaultReader<Self>) {
+            reader.cuts()
+            reader.bytes(["packet-lost-at": { .packetLost(at: $0) }])
+            reader.numbers(["loses-notification": { .notificationLost($0) }])
+            reader.flags([
+                "refuses-init": .refusesInit, "ignores-entry": .ignoresEntry,
+                "returns-unchanged": .returnsUnchanged, "never-returns": .neverReturns,
+            ])
         }
     }
 }

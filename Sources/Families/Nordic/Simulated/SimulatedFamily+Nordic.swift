@@ -1,28 +1,40 @@
 import Domain
+import Modules
 package import Simulation
+import SourceTree
 
 extension SimulatedFamily {
     package static let nordic = SimulatedFamily(
         .nordic,
+        as: "a simulated device",
         invent: { module in
             InventedItem(
                 [("version", module.version.map { "\"\($0)\"" })],
-                faults: [
-                    "link-lost-at: 3000", "silent-at: 2000", "restart-at: 3000",
-                    "connect-fails: true", "never-returns: true",
-                ]
+                faults: InventedItem.cuts + ["never-returns: true"]
             )
-        }
-    ) { item in
-        var reader = NordicReader(item)
-        return reader.read()
-    }
+        },
+        read: { $0.nordicDevices() }
+    )
 }
 
-extension NordicPlan: PlannedModule {
-    package func join(_ world: World, slot: DepotSlot?, imageCapacity: Int) {
-        world.add(
-            NordicModule(plan: self, world: world, slot: slot, imageCapacity: imageCapacity)
+extension PlanReader {
+    fileprivate mutating func nordicDevices() -> [NordicPlan] {
+        var plan: NordicPlan = begin(
+            hint: "it is the name or the address that the device advertises, such as tag-0001"
         )
+        plan.bootloader = reader.choice("bootloader", default: plan.bootloader)
+        if let profile = plan.profile {
+            if NordicBootloader.isLegacy(profile) { plan.bootloader = .legacy }
+            // The shipped profiles are the generic ones of the two bootloaders.
+            if profile.source == nil { plan.profile = nil }
+        }
+        plan.name = name(default: plan.name)
+        plan.version = version(default: plan.version)
+        plan.model = reader.text("model", .optional)
+        duration("restart-time", &plan.restartTime)
+        duration("activation-time", &plan.activationTime)
+        duration("erase-time", &plan.eraseTime)
+        plan.keepsAddress = reader.boolean("keeps-address", default: false)
+        return end(plan)
     }
 }

@@ -41,9 +41,9 @@ package struct SMPServerFacts: Equatable, Sendable {
 
     /// An upload in progress.
     package struct Upload: Equatable, Sendable {
-        package let image: Int
-        package let length: Int
-        package let sha: [UInt8]
+        package var image: Int
+        package var length: Int
+        package var sha: [UInt8]
         package var offset = 0
         package var erasedTo = 0
 
