@@ -43,6 +43,8 @@ struct NightJudge {
     /// Executions whose verdict may mean only that the vehicle owes something and was left alone;
     /// true when that is certain.
     private var leftAlone: [Int: Bool] = [:]
+    /// Their verdicts then: an execution that a later run was looking at once more gets its verdict back.
+    private var leftEnds: [Int: (end: ExecutionRecord.End?, isStill: Bool)] = [:]
     /// Vehicles that an order or another program has updated.
     private var ordered: Set<Int> = []
     /// What people have inhibited, by the answers that they got: nil is the depot.
@@ -596,16 +598,24 @@ struct NightJudge {
     }
 
     /// The vehicles that drive now, after the edits of all nights so far.
-    private var drives: Set<Int> {
-        var drives: Set<Int> = []
+    private var drives: Set<Int> { driving.vehicles }
+
+    /// Vehicles whose earlier module was taken out while it said that it drives: it goes on saying so.
+    private var drivesOnShelf: Set<Int> { driving.shelf }
+
+    private var driving: (vehicles: Set<Int>, shelf: Set<Int>) {
+        var (drives, shelf): (Set<Int>, Set<Int>) = ([], [])
         for plan in story.nights.prefix(night) {
             for edit in plan.edits {
                 if case .drives(let vehicle) = edit { drives.insert(vehicle) }
                 if case .stands(let vehicle) = edit { drives.remove(vehicle) }
+                if case .refitted(let vehicle) = edit, drives.contains(vehicle) {
+                    shelf.insert(vehicle)
+                }
             }
         }
-        if night > story.nights.count { drives = [] }
-        return drives.filter { story.vehicles[$0].kind.isComodule }
+        if night > story.nights.count { (drives, shelf) = ([], []) }
+        return (drives.filter { story.vehicles[$0].kind.isComodule }, shelf)
     }
 
     /// Checks that vehicles outside every run are unchanged.
@@ -688,6 +698,10 @@ struct NightJudge {
             let name = account.ids.name(record.vehicle)
             let old = account.before.records.last { $0.number == record.number }
             guard record.end != old?.end else { continue }
+            if let known = leftEnds[record.number], known.end == record.end {
+                leftAlone[record.number] = known.isStill
+                continue
+            }
             let number = (Int(name.dropFirst()) ?? 1) - 1
             // It may be the debt of a module that the vehicle had when the rollout was begun.
             let owes =
@@ -698,7 +712,7 @@ struct NightJudge {
                 || account.said.contains { $0.scene.isInhibited(name) }
             // The rest of its image is not sent while it moves.
             let isMoving =
-                drives.contains(number)
+                (drives.contains(number) || drivesOnShelf.contains(number))
                 && story.vehicles[number].steps.contains(where: \.isRequirement)
             // Nothing is done on a vehicle with another module while its rollout goes on, nor on the module that it
             // had when that is in a vehicle that is inhibited.
@@ -715,6 +729,7 @@ struct NightJudge {
             let isStill =
                 account.before.vehicles[number].marks == account.after.vehicles[number].marks
             leftAlone[record.number] = account.before.isInhibited(name) && isStill
+            leftEnds[record.number] = (record.end, leftAlone[record.number] == true)
         }
     }
 
