@@ -82,6 +82,7 @@ import Testing
                     isAnswer = rearmed.all == [vehicle]
                     refusal = rearmed.refusal
                     #expect(rearmed.answered == (standing == .inDoubt ? [vehicle] : []))
+                    #expect(rearmed.rollouts == (effect.isAnswer ? ["city"] : []))
                 case .inhibit: try await yard.inhibit(vehicle, "brakes")
                 case .uninhibit: isAnswer = try await yard.uninhibit(vehicle)
                 case .clear:

@@ -82,9 +82,10 @@ package struct FleetControl: Sendable {
                 reason: request.reason ?? "",
                 by: request.author
             )
-            let isAtWork = try await fleet.gateways().contains { gateway in
-                request.rollout.map { gateway.rollout == $0 } ?? (gateway.rollout != nil)
-                    && !gateway.isGone && gateway.silence < LeaseTerms.standard.length
+            let rollouts = rearmed?.rollouts ?? []
+            let isAtWork = try await fleet.gateways().contains {
+                rollouts.contains($0.rollout ?? "") && !$0.isGone
+                    && $0.silence < LeaseTerms.standard.length
             }
             return (rearmed, isAtWork)
         }
@@ -224,15 +225,19 @@ package struct FleetShare {
     /// Sentences about what was cleared in the fleet and not here.
     func sentences(beyond own: Cleared) -> [String] {
         let debts = Set(own.debts.map(\.vehicle))
-        var sentences = cleared.debts.filter { !debts.contains($0.vehicle) }.map {
-            "\($0.vehicle): its update to \($0.title) is owed no more"
-        }
-        sentences += cleared.answered.filter { !own.answered.contains($0) }.map {
-            "\($0): what was in doubt counts as done"
-        }
-        if own.owed.isEmpty {
-            sentences += cleared.owed.map { "\($0.vehicle): `\($0.action)` is owed no more" }
-        }
-        return sentences
+        var rest = cleared
+        rest.debts.removeAll { debts.contains($0.vehicle) }
+        rest.answered.removeAll(where: own.answered.contains)
+        if !own.owed.isEmpty { rest.owed = [] }
+        return rest.sentences
+    }
+}
+
+extension Cleared {
+    /// What was cleared, for people.
+    var sentences: [String] {
+        debts.map { "\($0.vehicle): its update to \($0.title) is owed no more" }
+            + answered.map { "\($0): what was in doubt counts as done" }
+            + owed.map { "\($0.vehicle): `\($0.action)` is owed no more" }
     }
 }

@@ -451,12 +451,7 @@ package struct OperatorRequests: Sendable {
             let words = "a run is at work on \(vehicle): nothing was changed"
             throw JournalError(.busy, Self.besideWork, words: words)
         }
-        var sentences = cleared.debts.map {
-            "\($0.vehicle): its update to \($0.title) is owed no more"
-        }
-        sentences += cleared.answered.map { "\($0): what was in doubt counts as done" }
-        sentences += cleared.owed.map { "\($0.vehicle): `\($0.action)` is owed no more" }
-        sentences += others.sentences(beyond: cleared)
+        var sentences = cleared.sentences + others.sentences(beyond: cleared)
         let failures = max(cleared.failures, others.cleared.failures)
         if failures > 0 { sentences.append("failures forgotten: \(failures)") }
         if sentences.isEmpty {

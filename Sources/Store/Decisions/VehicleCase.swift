@@ -13,7 +13,7 @@ struct VehicleCase {
     var owes = false
 
     /// What `retry` does to it.
-    enum Retry: Equatable {
+    enum Retry {
         case left
         /// It was named, and may not be tried again: nothing is changed on any vehicle.
         case refused(String)
@@ -47,6 +47,8 @@ struct VehicleCase {
 /// The result of `retry`.
 package struct Rearmed: Sendable, Equatable {
     package var vehicles: [VehicleID] = []
+    /// The rollouts in which they lost their verdicts.
+    package var rollouts: Set<String> = []
     /// Vehicles whose doubts now count as not carried out.
     package var answered: [VehicleID] = []
     /// Vehicles that stay in doubt, because they were not named in full.

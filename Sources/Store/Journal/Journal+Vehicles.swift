@@ -113,6 +113,7 @@ extension Journal {
                 rearmed.vehicles.append(record.vehicle)
             }
             if !rearmed.vehicles.isEmpty {
+                rearmed.rollouts = [rollout]
                 try database.statement("UPDATE rollouts SET state = 'running' WHERE name = ?")
                     .run([.text(rollout)])
                 if isAtWork {

@@ -40,7 +40,7 @@ extension FleetDatabase {
                     [rollout, kind.rawValue, reason, author]
                 )
             )
-            if author != Hold.gate { try note(kind.rawValue, rollout, reason, by: author) }
+            if author != Hold.gate { try note(kind.rawValue, rollout, reason: reason, by: author) }
             return answer
         }
     }
@@ -49,17 +49,8 @@ extension FleetDatabase {
     package func resume(_ rollout: String, by author: String) throws(FleetError) -> VerbAnswer? {
         let operation = "resume the rollout"
         return try transaction(operation) { () throws(FleetError) in
-            let found = try rows(
-                FleetStatement(
-                    operation,
-                    "SELECT hold FROM yardmaster.rollout WHERE name = $1 FOR UPDATE",
-                    [rollout]
-                )
-            )
-            guard let row = found.first else { return nil }
-            let answer = VerbAnswer(
-                toResumeUnder: row.text(0).flatMap { Hold.Kind(rawValue: $0) }
-            )
+            guard let found = try lock(rollout, operation).first else { return nil }
+            let answer = VerbAnswer(toResumeUnder: found.hold)
             guard answer == .done else { return answer }
             _ = try rows(
                 FleetStatement(
@@ -88,39 +79,22 @@ extension FleetDatabase {
         }
     }
 
-    /// Records what a person has said about a rollout.
+    /// Records what a person has said about a rollout, or about each of these vehicles.
     private func note(
         _ verb: String,
-        _ rollout: String,
-        _ reason: String = "",
+        _ rollout: String? = nil,
+        on vehicles: [VehicleID]? = nil,
+        reason: String = "",
         by author: String
     ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
                 "note what was said",
                 """
-                INSERT INTO yardmaster.said (verb, rollout, reason, author)
-                VALUES ($1, $2, $3, $4)
+                INSERT INTO yardmaster.said (verb, rollout, vehicle, reason, author)
+                SELECT $1, $2, v, $4, $5 FROM unnest(coalesce($3::text[], ARRAY[NULL])) AS v
                 """,
-                [verb, rollout, reason, author]
-            )
-        )
-    }
-
-    /// The same about vehicles.
-    private func note(
-        _ verb: String,
-        _ vehicles: [VehicleID],
-        by author: String
-    ) throws(FleetError) {
-        _ = try rows(
-            FleetStatement(
-                "note what was said",
-                """
-                INSERT INTO yardmaster.said (verb, vehicle, reason, author)
-                SELECT $1, v, '', $3 FROM unnest($2::text[]) AS v
-                """,
-                [verb, Self.array(vehicles.map(\.text)), author]
+                [verb, rollout, vehicles.map { Self.array($0.map(\.text)) }, reason, author]
             )
         )
     }
@@ -220,13 +194,14 @@ extension FleetDatabase {
                 return rearmed
             }
             rearmed.vehicles = Set(ended.map(\.vehicle)).sorted()
+            rearmed.rollouts = Set(ended.map(\.rollout))
             guard !rearmed.all.isEmpty else { return rearmed }
             try answerDoubts(of: rearmed.answered, as: IntentRecord.failed, by: author)
             try takeVerdicts(ended, operation)
             if let rollout, chosen == nil {
-                try note("retry", rollout, reason, by: author)
+                try note("retry", rollout, reason: reason, by: author)
             } else {
-                try note("retry", rearmed.all, by: author)
+                try note("retry", on: rearmed.all, by: author)
             }
             return rearmed
         }
@@ -309,7 +284,7 @@ extension FleetDatabase {
                     [names, Self.array(cleared.answered.map(\.text))]
                 )
             ).count
-            if !cleared.isEmpty { try note("clear", vehicles, by: author) }
+            if !cleared.isEmpty { try note("clear", on: vehicles, by: author) }
             return cleared
         }
     }
@@ -325,7 +300,7 @@ extension FleetDatabase {
     /// until the transaction ends.
     private func lock(
         _ rollout: String?,
-        with vehicles: [VehicleID]?,
+        with vehicles: [VehicleID]? = nil,
         _ operation: String
     ) throws(FleetError) -> [(name: String, hold: Hold.Kind?)] {
         try rows(
@@ -416,6 +391,7 @@ extension FleetDatabase {
         _ ended: [(rollout: String, vehicle: VehicleID)],
         _ operation: String
     ) throws(FleetError) {
+        guard !ended.isEmpty else { return }
         _ = try rows(
             FleetStatement(
                 operation,
