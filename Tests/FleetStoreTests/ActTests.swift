@@ -477,17 +477,7 @@ struct ActTests {
         try await Members.with(["north", "south"], quarantineAfter: 2, plan: .sample()) { them in
             for member in them.all {
                 let lease = try await hold(member)
-                let verdict = Verdict(
-                    outcome: .failed,
-                    failure: .device,
-                    message: "it does not answer",
-                    versionBefore: nil,
-                    versionAfter: nil,
-                    attempts: 1,
-                    interruptions: 0,
-                    bytesSent: .zero,
-                    took: .zero
-                )
+                let verdict = Verdict.given(.failed)
                 let record = try await member.execution(try vehicle(), try serial())
                 try await member.journal.record(
                     record,

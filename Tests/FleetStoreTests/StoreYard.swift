@@ -232,17 +232,7 @@ struct StoreYard {
         failures: Int,
         holding hold: GateHold? = nil
     ) async throws {
-        let verdict = Verdict(
-            outcome: outcome,
-            failure: outcome == .succeeded ? nil : .device,
-            message: "it does not answer",
-            versionBefore: nil,
-            versionAfter: nil,
-            attempts: 1,
-            interruptions: 0,
-            bytesSent: .zero,
-            took: .zero
-        )
+        let verdict = Verdict.given(outcome)
         var ended = try #require(try await journal.execution(record.number))
         ended.state = .ended
         ended.end = ExecutionRecord.End(

@@ -2,6 +2,7 @@ import Domain
 import Glibc
 import Operations
 import PrivatePostgres
+import Reports
 import Rollout
 import Store
 import Synchronization
@@ -155,6 +156,23 @@ final class StoodClock: Timekeeper {
     func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
         moment.withLock { $0 = max($0, deadline) }
         await Task.yield()
+    }
+}
+
+extension Verdict {
+    /// A verdict as a run gives it; every one but a success is a failure of the device.
+    static func given(_ outcome: Outcome) -> Verdict {
+        Verdict(
+            outcome: outcome,
+            failure: outcome == .succeeded ? nil : .device,
+            message: "it does not answer",
+            versionBefore: nil,
+            versionAfter: nil,
+            attempts: 1,
+            interruptions: 0,
+            bytesSent: .zero,
+            took: .zero
+        )
     }
 }
 

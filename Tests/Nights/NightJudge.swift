@@ -541,7 +541,8 @@ struct NightJudge {
         let steps = story.vehicles[number].steps
         let (then, now) = (account.before.vehicles[number], account.after.vehicles[number])
         let name = NightDepot.name(number)
-        guard drives.contains(number), account.before.debts.contains(name), !then.isInBootloader,
+        guard driving.vehicles.contains(number), account.before.debts.contains(name),
+            !then.isInBootloader,
             now.received > then.received, !ordered.contains(number), !isEdited(number),
             let update = steps.firstIndex(of: .update),
             steps[..<update].contains(where: \.isRequirement)
@@ -591,18 +592,14 @@ struct NightJudge {
         }
         // Preconditions.
         if case .require? = wish.steps[number].first, !owes, isChanged,
-            drives.contains(number), account.always.isEmpty
+            driving.vehicles.contains(number), account.always.isEmpty
         {
             no("require", "\(name) is moving and was changed: \(text(now))")
         }
     }
 
-    /// The vehicles that drive now, after the edits of all nights so far.
-    private var drives: Set<Int> { driving.vehicles }
-
-    /// Vehicles whose earlier module was taken out while it said that it drives: it goes on saying so.
-    private var drivesOnShelf: Set<Int> { driving.shelf }
-
+    /// The vehicles that drive now, after the edits of all nights so far; and those whose earlier module was taken out
+    /// while it said that it drives, and goes on saying so on the shelf.
     private var driving: (vehicles: Set<Int>, shelf: Set<Int>) {
         var (drives, shelf): (Set<Int>, Set<Int>) = ([], [])
         for plan in story.nights.prefix(night) {
@@ -712,7 +709,7 @@ struct NightJudge {
                 || account.said.contains { $0.scene.isInhibited(name) }
             // The rest of its image is not sent while it moves.
             let isMoving =
-                (drives.contains(number) || drivesOnShelf.contains(number))
+                (driving.vehicles.contains(number) || driving.shelf.contains(number))
                 && story.vehicles[number].steps.contains(where: \.isRequirement)
             // Nothing is done on a vehicle with another module while its rollout goes on, nor on the module that it
             // had when that is in a vehicle that is inhibited.

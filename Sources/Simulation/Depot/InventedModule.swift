@@ -45,4 +45,9 @@ package struct InventedItem: Sendable {
         self.secret = secret
         self.faults = faults
     }
+
+    /// A module of which only its version is made up, with these faults besides `cuts`.
+    package init(runs version: FirmwareVersion?, faults: [String]) {
+        self.init([("version", version.map { "\"\($0)\"" })], faults: Self.cuts + faults)
+    }
 }

@@ -7,12 +7,7 @@ extension SimulatedFamily {
     package static let esp = SimulatedFamily(
         .esp,
         as: "a simulated device",
-        invent: { module in
-            InventedItem(
-                [("version", module.version.map { "\"\($0)\"" })],
-                faults: InventedItem.cuts + ["rolls-back: true"]
-            )
-        },
+        invent: { InventedItem(runs: $0.version, faults: ["rolls-back: true"]) },
         read: { $0.espDevices() }
     )
 }

@@ -5,11 +5,8 @@ extension SimulatedFamily {
     package static let mcumgr = SimulatedFamily(
         .mcumgr,
         as: "a simulated module",
-        invent: { module in
-            InventedItem(
-                [("version", module.version.map { "\"\($0)\"" })],
-                faults: InventedItem.cuts + ["crashes: true", "never-returns: true"]
-            )
+        invent: {
+            InventedItem(runs: $0.version, faults: ["crashes: true", "never-returns: true"])
         },
         read: { $0.smpModules() }
     )

@@ -7,12 +7,7 @@ extension SimulatedFamily {
     package static let nordic = SimulatedFamily(
         .nordic,
         as: "a simulated device",
-        invent: { module in
-            InventedItem(
-                [("version", module.version.map { "\"\($0)\"" })],
-                faults: InventedItem.cuts + ["never-returns: true"]
-            )
-        },
+        invent: { InventedItem(runs: $0.version, faults: ["never-returns: true"]) },
         read: { $0.nordicDevices() }
     )
 }

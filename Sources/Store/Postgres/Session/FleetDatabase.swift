@@ -78,12 +78,13 @@ package actor FleetDatabase {
     /// Several statements, all or none of them.
     func transaction<R>(
         _ operation: String,
+        _ begin: String = "BEGIN",
         _ body: () throws(FleetError) -> R
     ) throws(FleetError) -> R {
         var left = Self.retries
         while true {
             do throws(FleetError) {
-                try run("BEGIN", operation)
+                try run(begin, operation)
                 isInTransaction = true
                 defer { isInTransaction = false }
                 let result = try body()

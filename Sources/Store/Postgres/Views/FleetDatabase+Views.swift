@@ -7,16 +7,10 @@ extension FleetDatabase {
     package func atOneMoment<R: Sendable>(
         _ body: @Sendable (isolated FleetDatabase) throws(FleetError) -> R
     ) throws(FleetError) -> R {
-        let operation = "look at one moment"
-        try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", operation)
-        do throws(FleetError) {
-            let result = try body(self)
-            try run("COMMIT", operation)
-            return result
-        } catch {
-            close()
-            throw error
-        }
+        try transaction(
+            "look at one moment",
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        ) { () throws(FleetError) in try body(self) }
     }
 
     /// Steps in doubt; a step that a gateway is carrying out now is not in doubt yet.
