@@ -43,10 +43,9 @@ final class Progress: Sendable {
     func take(_ progress: FetchProgress) { list.withLock { $0.append(progress) } }
 }
 
-/// Settings that spare tests from waiting.
+/// Settings that spare tests from waiting; a server is not called slow because the machine is.
 func hastySettings(_ change: (inout FetchSettings) -> Void = { _ in }) -> FetchSettings {
     var settings = FetchSettings()
-    settings.slowness = .seconds(1)
     settings.leastSpeed = 2_000
     settings.attempts = 3
     settings.notedSize = .zero
@@ -55,6 +54,9 @@ func hastySettings(_ change: (inout FetchSettings) -> Void = { _ in }) -> FetchS
     change(&settings)
     return settings
 }
+
+/// The same, for servers that the test makes slow.
+func impatientSettings() -> FetchSettings { hastySettings { $0.slowness = .seconds(1) } }
 
 func web(_ url: String) throws -> Origin {
     .web(try #require(WebAddress(url, allowsHTTP: true)))

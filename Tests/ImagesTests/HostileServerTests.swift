@@ -19,6 +19,7 @@ import Workbench
         let name: String
         var size: Int? = 200_000
         var limit: Int?
+        var settings = hastySettings()
         let answer: Answer
         /// Checks the reason; nil when the right file must arrive.
         let reason: (@Sendable (OriginError) -> Bool)?
@@ -187,6 +188,7 @@ import Workbench
         ),
         Row(
             name: "a drip of body",
+            settings: impatientSettings(),
             answer: { _, connection in
                 connection.send("HTTP/1.1 200 OK\r\nContent-Length: 200000\r\n\r\n")
                 for byte in file {
@@ -198,6 +200,7 @@ import Workbench
         ),
         Row(
             name: "a drip of headers",
+            settings: impatientSettings(),
             answer: { _, connection in
                 connection.send("HTTP/1.1 200 OK\r\nX-Slow: ")
                 for _ in 0..<10_000 {
@@ -354,13 +357,13 @@ import Workbench
             row.answer(request, connection)
             most.withLock { $0 = max($0, usage(scratch.path).bytes) }
         }
+        var settings = row.settings
+        settings.inPlaceSize = isInPlace ? ByteCount(count: 1 << 20) : .zero
         let result = try await fetch(
             try request(Self.digest, size: row.size, limit: row.limit),
             from: [try web(server.url())],
             into: scratch.path,
-            settings: hastySettings {
-                $0.inPlaceSize = isInPlace ? ByteCount(count: 1 << 20) : .zero
-            }
+            settings: settings
         )
         let cap = (row.limit ?? row.size ?? 0) + 4_096
         #expect(most.withLock { $0 } <= cap)

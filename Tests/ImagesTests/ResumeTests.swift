@@ -502,7 +502,8 @@ import Workbench
         let result = try await fetch(
             try request(Self.digest, size: Self.file.count),
             from: [try web(server.url())],
-            into: scratch.path
+            into: scratch.path,
+            settings: impatientSettings()
         )
         // The same number of attempts as for a server that sends nothing at all.
         #expect(server.seen.count == 3)
