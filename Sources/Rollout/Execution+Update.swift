@@ -83,7 +83,10 @@ extension Execution {
     ) async throws(Halt) -> Act? {
         if let debt, debt.image == update.digest {
             guard try await mustOweAgain(debt) else { return nil }
-            return try await permit(Act(transfer(of: update, step), owing: always), paying: true)
+            return try await permit(
+                Act(transfer(of: update, step), owing: newlyOwed),
+                paying: true
+            )
         }
         var debt = Debt(
             serial: job.serial,
@@ -97,18 +100,23 @@ extension Execution {
             begun: time.wallTime
         )
         debt.keep(memory)
-        // A module that waits in its bootloader for another image is where it was.
+        // A module that waits in its bootloader for another image is where it was, and in the
+        // vehicle that it has been moved to since.
         debt.bootloaderPlace = record.bootloaderPlace ?? self.debt?.bootloaderPlace
+        debt.vehicle = self.debt?.vehicle ?? debt.vehicle
         debt.terms = job.steps.terms(of: update, at: step).digest
         // If this process ends now, only the fleet has the debt: the module's next holder takes it
         // over and pays it.
         let act = try await permit(
-            Act(transfer(of: update, step), opening: debt, owing: always),
+            Act(transfer(of: update, step), opening: debt, owing: newlyOwed),
             paying: false
         )
         self.debt = debt
         return act
     }
+
+    /// An update on a module that is no longer the vehicle's makes the vehicle owe nothing.
+    private var newlyOwed: [OwedStep] { job.exchanged == nil ? always : [] }
 
     private func transfer(of update: UpdateJob, _ step: Int) -> Intent {
         Intent(
@@ -125,7 +133,7 @@ extension Execution {
     /// Whether this execution began the update and has done steps of `always` since then: what
     /// they brought about may be gone once the module restarts.
     private func mustOweAgain(_ debt: Debt) async throws(Halt) -> Bool {
-        let steps = always
+        let steps = newlyOwed
         guard debt.execution == record.number, !steps.isEmpty else { return false }
         do throws(JournalError) {
             let owed = try await depot.journal.owed(by: vehicle)
