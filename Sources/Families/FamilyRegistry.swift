@@ -18,8 +18,6 @@ package enum FamilyRegistry {
         var bootloader: (@Sendable (Profile) -> BootloaderForm?)?
         /// Makes what opens its modules, from the vehicle's secret.
         let opener: @Sendable (Secret?) throws(ModuleSecretError) -> ModuleOpener
-        /// How a program keeps a connection to its modules; nil when the driver is used for that.
-        var sessions: (@Sendable (Profile, Secret?) throws(ConnectError) -> SessionOpener)?
         /// How its modules get another secret; nil when they have no secret that can be set.
         var secrets: (any ModuleSecrets)?
         /// Its modules in simulated depots.

@@ -50,14 +50,8 @@ extension ModuleRadio {
     ) async throws -> R {
         let known = try Self.serial(serial)
         let form = try Self.profile(profile, of: LRDriver.modules, in: library)
-        let session = try await LockSession.open(
-            known,
-            form,
-            bond?.policy ?? form.unattendedBond,
-            central,
-            time,
-            timeout
-        )
+        let session = LockSession(known, bond?.policy ?? form.unattendedBond, central, time)
+        try await session.open(form, within: timeout)
         let result = await Self.attempt { try await body(ConnectedLock(session: session)) }
         await session.close()
         return try result.get()

@@ -37,13 +37,13 @@ public struct ConnectedModule: Sendable {
     /// Nil while the module is not connected, and for families whose modules do not report their
     /// versions.
     public var firmware: ModuleFirmwareInfo? {
-        connection.versions.value.map { ModuleFirmwareInfo($0) }
+        connection.versions.value
     }
 
     /// The current firmware information, and each new one; a slow reader misses only older values,
     /// never the newest.
     public var firmwareInfos: AsyncStream<ModuleFirmwareInfo?> {
-        Self.map(connection.versions.values()) { $0.map { ModuleFirmwareInfo($0) } }
+        connection.versions.values()
     }
 
     /// The update status of the module.
@@ -118,9 +118,7 @@ public struct ConnectedModule: Sendable {
     /// This also holds when a link is lost meanwhile: the new link shows which secret the module
     /// requires. Locks of family `lrdevice` agree on a key instead: `ConnectedLock.agreeOnSecret`.
     public func changeSecret(to secret: ModuleSecret) async throws(ModuleFailure) -> Bool {
-        do throws(ConnectError) {
-            return try await connection.changeKey(to: secret.secret)
-        } catch { throw ModuleFailure(error) }
+        try await connection.changeKey(to: secret.secret)
     }
 }
 

@@ -58,14 +58,14 @@ extension ModuleRadio {
         options.profiles = .of(form)
         options.bond = bond?.policy
         if let updates {
-            options.updates = { await updates(ModuleFirmwareInfo($0)).check }
+            options.updates = { await updates($0).check }
         }
         let wanted = options
         let result = await connection().tended { connection in
             let outcome = Latest<Result<Void, ModuleFailure>?>(nil)
             return await withTaskGroup(of: Void.self) { group in
                 group.addTask {
-                    do throws(ConnectError) {
+                    do throws(ModuleFailure) {
                         try await connection.connect(
                             known,
                             secret: secret?.secret,
@@ -73,7 +73,7 @@ extension ModuleRadio {
                             options: wanted
                         )
                         outcome.set(.success(()))
-                    } catch { outcome.set(.failure(ModuleFailure(error))) }
+                    } catch { outcome.set(.failure(error)) }
                 }
                 let module = ConnectedModule(connection, on: self, form, wanted.bond)
                 let result = await Self.attempt {

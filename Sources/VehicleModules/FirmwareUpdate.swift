@@ -244,25 +244,22 @@ extension ConnectedModule {
     ) async throws -> R {
         let (radio, profile, connection, bond) = (radio, profile, connection, bond)
         let part = FirmwareTarget.Part(rawValue: image.part) ?? .image
-        let result: Result<R, any Error>
-        do throws(ConnectError) {
-            result = try await connection.handOver(part) { serial, secret in
-                await ModuleRadio.attempt {
-                    let plan = try UpdatePlan(
-                        serial,
-                        profile,
-                        image,
-                        secret,
-                        bond,
-                        options,
-                        resuming: record,
-                        keep: keep,
-                        stage: { await connection.updating(part, $0) }
-                    )
-                    return try await radio.carry(plan, body)
-                }
+        let result = try await connection.handOver(part) { serial, secret in
+            await ModuleRadio.attempt {
+                let plan = try UpdatePlan(
+                    serial,
+                    profile,
+                    image,
+                    secret,
+                    bond,
+                    options,
+                    resuming: record,
+                    keep: keep,
+                    stage: { await connection.updating(part, $0) }
+                )
+                return try await radio.carry(plan, body)
             }
-        } catch { throw ModuleFailure(error) }
+        }
         return try result.get()
     }
 }

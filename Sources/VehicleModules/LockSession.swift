@@ -4,84 +4,51 @@ import Modules
 import Radio
 import Sealing
 
-/// One link to a lock, on which one request runs at a time.
+/// The requests to a lock on its link: one runs at a time.
 actor LockSession {
-    private let client: LRClient
+    private let link: VehicleLink
     private let time: any Timekeeper
-    private let central: any Central
-    private let peer: Peer
-    private var isTaken = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let queue = AccessQueue()
 
-    private init(
-        _ client: sending LRClient,
-        time: any Timekeeper,
-        _ central: any Central,
-        _ peer: Peer
-    ) {
-        self.client = client
+    init(_ serial: Serial, _ bond: BondPolicy, _ central: any Central, _ time: any Timekeeper) {
+        link = VehicleLink(to: serial, central, time, bond: bond)
         self.time = time
-        self.central = central
-        self.peer = peer
     }
 
     /// Finds the lock, connects to it, and prepares it for requests.
-    static func open(
-        _ serial: Serial,
-        _ profile: Profile,
-        _ bond: BondPolicy,
-        _ central: any Central,
-        _ time: any Timekeeper,
-        _ timeout: Duration
-    ) async throws(ModuleFailure) -> LockSession {
-        do throws(LRError) {
-            let link = try await link(serial, profile, bond, central, time, timeout)
-            do throws(LRError) {
-                let client = try await LRDriver(profile: profile).client(on: link, time: time)
-                return LockSession(client, time: time, central, link.peer)
-            } catch {
-                await link.disconnect()
-                await central.forget(link.peer)
-                throw error
-            }
-        } catch { throw ModuleFailure(error) }
-    }
-
-    private static func link(
-        _ serial: Serial,
-        _ profile: Profile,
-        _ bond: BondPolicy,
-        _ central: any Central,
-        _ time: any Timekeeper,
-        _ timeout: Duration
-    ) async throws(LRError) -> any Link {
+    func open(_ profile: Profile, within timeout: Duration) async throws(ModuleFailure) {
         let deadline = time.now.advanced(by: timeout)
-        do throws(RadioError) {
-            let vehicle = VehicleLink(to: serial, central, time, bond: bond)
-            let found = try await vehicle.seek(
-                LRDriver(profile: profile).recogniser,
-                before: deadline,
-                unless: { Task.isCancelled }
-            )
-            guard let found else { throw RadioError.timedOut }
-            try await vehicle.connect(to: found.peer, before: deadline)
-            guard let link = vehicle.radio else { throw RadioError.linkLost }
-            return link
-        } catch { throw .radio(error) }
+        let driver = LRDriver(profile: profile)
+        do throws(ModuleError) {
+            do throws(RadioError) {
+                let found = try await link.seek(
+                    driver.recogniser,
+                    before: deadline,
+                    unless: { Task.isCancelled }
+                )
+                guard let found else { throw RadioError.timedOut }
+                try await link.connect(to: found.peer, before: deadline)
+            } catch { throw .radio(error) }
+            try await link.openApplication(by: driver)
+        } catch {
+            await link.leave()
+            guard case .radio(let radio) = error else { throw .unexpected(error.description) }
+            throw ModuleFailure(radio, radio.description)
+        }
     }
 
-    func close() async {
-        await client.disconnect()
-        await central.forget(peer)
-    }
+    func close() async { await link.leave() }
 
     /// Runs `body` after the current request.
     func turn<R: Sendable>(
         _ body: @Sendable (LRClient) async throws(LRError) -> R
     ) async throws(ModuleFailure) -> R {
-        await take()
-        defer { end() }
-        do throws(LRError) { return try await body(client) } catch { throw ModuleFailure(error) }
+        await queue.take()
+        defer { queue.end() }
+        guard let lock = link.application as? LRApplication else { throw .ended }
+        do throws(LRError) { return try await body(lock.client) } catch {
+            throw ModuleFailure(error)
+        }
     }
 
     func notification(within limit: Duration) async throws(ModuleFailure) -> LRMessage? {
@@ -89,18 +56,6 @@ actor LockSession {
         return try await turn { (client) async throws(LRError) in
             try await client.notification(before: deadline)
         }
-    }
-
-    private func take() async {
-        guard isTaken else {
-            isTaken = true
-            return
-        }
-        await withCheckedContinuation { waiting.append($0) }
-    }
-
-    private func end() {
-        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
     }
 
     // MARK: Random numbers
@@ -124,32 +79,15 @@ extension ModuleFailure {
             self.init(radio, error.description)
             return
         }
-        let code: Code =
+        let (code, remedy): (Code, String) =
             switch error {
-            case .radio: .unexpected
-            case .request: .timedOut
-            case .unanswered: .inDoubt
-            case .tooLong, .badValue: .invalidValue
-            case .refused: .refused
-            case .noCredentials: .invalidPrivateKey
-            case .unknownFeature: .propertyNotFound
-            case .value, .weakKey: .unexpected
-            }
-        let remedy =
-            switch code {
-            case .inDoubt: "look at the lock before it is asked again"
-            case .refused: "check the lock's secret and whether it is free"
-            case .invalidValue: "give it what it takes"
-            case .timedOut: "move closer and try again"
-            case .aborted, .bluetoothDisabled, .bluetoothNotSupported, .bondingError,
-                .invalidAPIKey, .invalidPrivateKey, .missingCharacteristic, .missingService,
-                .missingPermissions, .networkError, .moduleNotConnected, .firmwareUpdateOngoing,
-                .propertyNotFound, .propertyNotReadable, .propertyNotWritable, .propertyWrongType,
-                .propertyMissing, .rangeOutOfBounds, .invalidWriteStep, .unknownState,
-                .valueBytesInvalidSize, .notTaken, .invalidSerial, .invalidFile, .invalidImage,
-                .updateRejected, .updateInterrupted, .noReturn, .wrongVersion, .rolledBack,
-                .recordNotKept, .invalidToken, .otherVehicle, .commandFailed, .unexpected:
-                "connect again"
+            case .request: (.timedOut, "move closer and try again")
+            case .unanswered: (.inDoubt, "look at the lock before it is asked again")
+            case .tooLong, .badValue: (.invalidValue, "give it what it takes")
+            case .refused: (.refused, "check the lock's secret and whether it is free")
+            case .noCredentials: (.invalidPrivateKey, "connect again")
+            case .unknownFeature: (.propertyNotFound, "connect again")
+            case .radio, .value, .weakKey: (.unexpected, "connect again")
             }
         self.init(code, error.description, remedy)
     }

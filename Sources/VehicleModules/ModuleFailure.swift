@@ -80,26 +80,6 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         self.init(code, error.sentence, error.remedy)
     }
 
-    init(_ error: ConnectError) {
-        let code: Code =
-            switch error {
-            case .aborted: .aborted
-            case .bluetoothDisabled: .bluetoothDisabled
-            case .bluetoothNotSupported: .bluetoothNotSupported
-            case .bondingError, .bond: .bondingError
-            case .invalidAPIKey: .invalidAPIKey
-            case .invalidPrivateKey, .secretUnfit, .secretMissing: .invalidPrivateKey
-            case .looksForUs: .invalidValue
-            case .missingCharacteristic: .missingCharacteristic
-            case .missingService: .missingService
-            case .missingPermissions: .missingPermissions
-            case .networkError: .networkError
-            case .timedOut: .timedOut
-            case .unexpected: .unexpected
-            }
-        self.init(code, error)
-    }
-
     init(_ error: DiscoveryProblem) {
         let code: Code =
             switch error {

@@ -1,6 +1,7 @@
 import Domain
 import Families
 import Modules
+import Sessions
 
 /// A module in range.
 public struct DiscoveredVehicleModule: Sendable, Hashable {
@@ -119,16 +120,20 @@ public struct ModuleFirmwareInfo: Sendable, Hashable {
     public let externalComponents: [String: String]
     public let sendsToCloud: Bool?
 
-    init(_ versions: ModuleVersions) {
-        type = versions.type
-        variant = versions.variant
-        primary = versions.primary?.description
-        secondary = versions.secondary.description
-        bootloader = versions.bootloader?.description
-        externalComponents = Dictionary(
-            versions.externals.map { ($0.part.rawValue, $0.version.description) }
-        ) { first, _ in first }
-        sendsToCloud = versions.sendsToCloud
+    /// Nil when it reports no version.
+    init?(_ found: Inspection) {
+        guard let own = found.versions[.secondary] ?? found.firmware.version else { return nil }
+        type = found.firmware.type
+        variant = found.firmware.variant ?? 0
+        primary = found.versions[.primary]?.description
+        secondary = own.description
+        bootloader = found.versions[.bootloader]?.description
+        var externals: [String: String] = [:]
+        for part in [ModulePart.external1, .external2] {
+            externals[part.rawValue] = found.versions[part]?.description
+        }
+        externalComponents = externals
+        sendsToCloud = found.sendsToCloud
     }
 }
 
@@ -145,21 +150,9 @@ public enum ModuleConnectionState: Sendable, Hashable {
         case bluetoothOff, searching, handshaking, firmwareUpdateOngoing
     }
 
-    init(_ state: ConnectionState, _ ending: ModuleConnection.Ending?) {
+    init(_ state: ConnectionState, _ ending: ModuleFailure?) {
         switch state {
-        case .disconnected:
-            switch ending {
-            case nil: self = .disconnected(nil)
-            case .failed(let error): self = .disconnected(ModuleFailure(error))
-            case .lost(let words):
-                self = .disconnected(
-                    ModuleFailure(
-                        .moduleNotConnected,
-                        "the link was lost: \(words)",
-                        "connect again"
-                    )
-                )
-            }
+        case .disconnected: self = .disconnected(ending)
         case .connecting(let module, let part):
             let part: Connecting =
                 switch part {

@@ -238,7 +238,7 @@ extension UpdateCarrier: UpdateEnvironment {
 
     func refusal(_ error: ModuleError) throws(Halt) -> UpdateFault {
         if link.suspects(error) == .wrongKey {
-            throw .failure(ModuleFailure(ConnectError.invalidPrivateKey(nil)))
+            throw .failure(.wrongSecret)
         }
         return error.fault(while: "while authenticating")
     }

@@ -59,7 +59,7 @@ struct UpdatePlan: Sendable {
         limits = try Self.limits(profile, options)
     }
 
-    private static func driver(
+    static func driver(
         _ profile: Profile,
         _ secret: Secret?
     ) throws(ModuleFailure) -> any UpdateDriver {

@@ -6,6 +6,8 @@ import Simulation
 import Synchronization
 import Testing
 
+@testable import VehicleModules
+
 /// Connecting to simulated modules: states, errors, and the time after the connection.
 @Suite struct ConnectionTests {
     @Test func `a connection goes through its states and knows its module`() throws {
@@ -24,13 +26,13 @@ import Testing
                 let versions = try #require(connection.versions.value)
                 #expect(versions.type == 17)
                 #expect(versions.variant == 3)
-                #expect(versions.secondary == FirmwareVersion(4, 11, 3))
-                #expect(versions.primary == FirmwareVersion(1, 0, 0))
-                #expect(versions.bootloader == FirmwareVersion(1, 2, 0))
-                #expect(versions.externals.map(\.part) == [.external1, .external2])
+                #expect(versions.secondary == FirmwareVersion(4, 11, 3).description)
+                #expect(versions.primary == FirmwareVersion(1, 0, 0).description)
+                #expect(versions.bootloader == FirmwareVersion(1, 2, 0).description)
                 #expect(
-                    versions.externals.map(\.version) == [
-                        FirmwareVersion(1, 2, 3, build: 0), FirmwareVersion(0, 3, 1, build: 0),
+                    versions.externalComponents == [
+                        "external-1": FirmwareVersion(1, 2, 3, build: 0).description,
+                        "external-2": FirmwareVersion(0, 3, 1, build: 0).description,
                     ]
                 )
                 #expect(versions.sendsToCloud == false)
@@ -48,21 +50,21 @@ import Testing
     }
 
     @Test(arguments: [
-        (ModulePlan.Fault(.refuseKey, times: 9), ConnectError.invalidPrivateKey(nil)),
-        (.init(.refuseBond), .bondingError),
-        (.init(.lacks(0x2556)), .missingCharacteristic(ComoduleNumbers.challenge.uuid)),
-        (.init(.lacks(0x155E)), .missingCharacteristic(ComoduleNumbers.notifier.uuid)),
-        (.init(.lacks(0x2554)), .missingService(ComoduleNumbers.security)),
-        (.init(.lacks(0x1554)), .missingService(ComoduleNumbers.metrics)),
+        (ModulePlan.Fault(.refuseKey, times: 9), ModuleFailure.wrongSecret),
+        (.init(.refuseBond), .notBonded),
+        (.init(.lacks(0x2556)), sure(missing(characteristic: ComoduleNumbers.challenge.uuid))),
+        (.init(.lacks(0x155E)), sure(missing(characteristic: ComoduleNumbers.notifier.uuid))),
+        (.init(.lacks(0x2554)), sure(missing(service: ComoduleNumbers.security))),
+        (.init(.lacks(0x1554)), sure(missing(service: ComoduleNumbers.metrics))),
         (.init(.connectFails, times: 255), .timedOut(.handshaking)),
         (.init(.silentIn(.challenge), times: 9), .timedOut(.handshaking)),
         (.init(.linkLostIn(.challenge), times: 255), .timedOut(.handshaking)),
-        (.init(.linkLostIn(.response), times: 9), .invalidPrivateKey(nil)),
+        (.init(.linkLostIn(.response), times: 9), .wrongSecret),
         (.init(.flap(total: .seconds(1), period: .seconds(1))), .timedOut(.searching)),
     ])
     func `each error can be met and says what to do`(
         fault: ModulePlan.Fault,
-        error: ConnectError
+        error: ModuleFailure
     ) throws {
         let plan = ModuleBench.module {
             $0.faults = [fault]
@@ -104,7 +106,13 @@ import Testing
         try ModuleBench([]).run { bench in
             let connection = bench.connection()
             let secret = Secret(Array(text.utf8))
-            await #expect(throws: ConnectError.invalidPrivateKey(error)) {
+            await #expect(
+                throws: ModuleFailure(
+                    .invalidPrivateKey,
+                    "the secret is no key of a module: \(error)",
+                    "give hex digits"
+                )
+            ) {
                 try await connection.connect(ModuleBench.serial(1), secret: secret)
             }
             let shown = connection.log.entries.map(\.text).joined()
@@ -129,10 +137,15 @@ import Testing
 
     @Test func `where profiles come from has errors of its own`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
-            let cases: [(ProfileSource.Failure, ConnectError)] = [
-                (.invalidAPIKey, .invalidAPIKey), (.network("no route"), .networkError("no route")),
+            let cases: [(ProfileSource.Failure, ModuleFailure)] = [
+                (.invalidAPIKey, ModuleFailure(.invalidAPIKey)),
+                (.network("no route"), ModuleFailure(.network("no route"))),
                 (.unknown("no such profile"), .unexpected("no such profile")),
             ]
+            #expect(
+                cases.map(\.1.code) == [.invalidAPIKey, .networkError, .unexpected]
+                    && cases[1].1.sentence.contains("no route")
+            )
             for (failure, error) in cases {
                 var options = ModuleConnection.Options()
                 options.profiles = ProfileSource { _ in .failure(failure) }
@@ -140,16 +153,9 @@ import Testing
             }
             var options = ModuleConnection.Options()
             options.profiles = .named("generik", in: .shipped)
-            guard
-                case .unexpected(let words) = await bench.error(
-                    connecting: bench.connection(),
-                    options
-                )
-            else {
-                Issue.record("a profile that is not there was taken")
-                return
-            }
-            #expect(words.contains("did you mean `generic`?"))
+            let failure = await bench.error(connecting: bench.connection(), options)
+            #expect(failure?.code == .unexpected)
+            #expect(failure?.sentence.contains("did you mean `generic`?") == true)
         }
     }
 
@@ -175,24 +181,24 @@ import Testing
     @Test func `Bluetooth that stays off is reported as such`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
             await bench.simulation.air.setPower("hci0", on: false)
-            #expect(await bench.error(connecting: bench.connection()) == .bluetoothDisabled)
+            #expect(await bench.error(connecting: bench.connection()) == .bluetoothOff)
         }
     }
 
     @Test func `an adapter that is not there is reported as such`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
             await bench.simulation.air.removeAdapter("hci0")
-            #expect(await bench.error(connecting: bench.connection()) == .bluetoothNotSupported)
+            let failure = await bench.error(connecting: bench.connection())
+            #expect(failure?.code == .bluetoothNotSupported)
         }
     }
 
     @Test func `a user without the right is reported as such`() throws {
         try ModuleBench([]).run { bench in
             let connection = ModuleConnection(central: LockedCentral(), time: bench.time)
-            #expect(
-                await bench.error(connecting: connection)
-                    == .missingPermissions(["use of Bluetooth"])
-            )
+            let failure = await bench.error(connecting: connection)
+            #expect(failure?.code == .missingPermissions)
+            #expect(failure?.sentence.contains("use of Bluetooth") == true)
         }
     }
 
@@ -203,7 +209,7 @@ import Testing
             let connection = ModuleConnection(central: central, time: bench.time)
             let secret =
                 works ? ModuleBench.secret : Secret(Array(String(repeating: "3c", count: 20).utf8))
-            do throws(ConnectError) {
+            do throws(ModuleFailure) {
                 try await connection.connect(
                     ModuleBench.serial(1),
                     secret: secret,
@@ -226,7 +232,7 @@ import Testing
             await bench.time.sleep(for: .seconds(5), "the first attempt to be under way")
             let began = bench.time.now
             try await connection.connect(ModuleBench.serial(2), secret: ModuleBench.secret)
-            #expect(await first == .aborted)
+            #expect(await first == .attemptEnded)
             #expect(began.duration(to: bench.time.now) < .seconds(10))
             guard case .connected(let name) = connection.state.value else {
                 Issue.record("not connected")
@@ -260,7 +266,7 @@ import Testing
             async let attempt = bench.error(connecting: connection, timeout: .seconds(600))
             await bench.time.sleep(for: .seconds(5), "the attempt to be under way")
             await connection.disconnect()
-            #expect(await attempt == .aborted)
+            #expect(await attempt == .attemptEnded)
             #expect(connection.state.value == .disconnected)
         }
     }
@@ -269,13 +275,13 @@ import Testing
         try ModuleBench([ModuleBench.module { $0.signal = nil }]).run { bench in
             let connection = bench.connection()
             let began = bench.time.now
-            let found = await withTaskGroup(of: ConnectError?.self) { group in
+            let found = await withTaskGroup(of: ModuleFailure?.self) { group in
                 group.addTask { await bench.error(connecting: connection, timeout: .seconds(600)) }
                 await bench.time.sleep(for: .seconds(5), "the attempt to be under way")
                 group.cancelAll()
                 return await group.next() ?? nil
             }
-            #expect(found == .aborted)
+            #expect(found == .attemptEnded)
             #expect(began.duration(to: bench.time.now) < .seconds(10))
         }
     }
@@ -394,7 +400,7 @@ import Testing
             #expect(try await connection.changeKey(to: new))
             await connection.disconnect()
             #expect(
-                await bench.error(connecting: bench.connection()) == .invalidPrivateKey(nil)
+                await bench.error(connecting: bench.connection()) == .wrongSecret
             )
             try await connection.connect(ModuleBench.serial(1), secret: new)
             await connection.disconnect()
@@ -469,6 +475,15 @@ private struct LockedCentral: Central {
     func forget(_ peer: Peer) async {}
 }
 
+/// The failures of modules that lack something.
+private func missing(service uuid: GATTUUID) -> ModuleFailure? {
+    ModuleFailure(final: .radio(.missingService(uuid)))
+}
+
+private func missing(characteristic uuid: GATTUUID) -> ModuleFailure? {
+    ModuleFailure(final: .radio(.missingCharacteristic(uuid)))
+}
+
 extension ModuleBench {
     func connection() -> ModuleConnection { ModuleConnection(central: central, time: time) }
 
@@ -477,8 +492,8 @@ extension ModuleBench {
         connecting connection: ModuleConnection,
         _ options: ModuleConnection.Options = .init(),
         timeout: Duration = .seconds(25)
-    ) async -> ConnectError? {
-        do throws(ConnectError) {
+    ) async -> ModuleFailure? {
+        do throws(ModuleFailure) {
             try await connection.connect(
                 Self.serial(1),
                 secret: Self.secret,

@@ -5,6 +5,8 @@ import Radio
 import Simulation
 import Testing
 
+@testable import VehicleModules
+
 /// Modules that answer late, wrongly or not at all, in each exchange.
 @Suite struct ExchangeTests {
     @Test(arguments: [

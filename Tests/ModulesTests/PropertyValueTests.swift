@@ -3,6 +3,8 @@ import Families
 import Modules
 import Testing
 
+@testable import VehicleModules
+
 /// Values in records, and the checks of written values in their order.
 @Suite struct PropertyValueTests {
     // MARK: Fields

@@ -28,9 +28,6 @@ extension FamilyRegistry.Entry {
                 )
             }
         },
-        sessions: { (profile, secret) throws(ConnectError) in
-            try ComoduleHandshake.sessions(profile, secret)
-        },
         secrets: ComoduleSecrets(),
         simulated: .comodule
     )

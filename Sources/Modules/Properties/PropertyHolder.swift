@@ -15,6 +15,13 @@ package protocol PropertyHolder: AnyObject, Sendable {
     /// Reads the value from the module.
     func read(_ name: String) async throws(PropertyReadError) -> PropertyValue
 
+    /// Reads every readable property; leaves out those that the module does not have.
+    ///
+    /// `lacking` are registers known to be missing.
+    func readAll(
+        but lacking: Set<UInt16>
+    ) async throws(PropertyReadError) -> [PropertyReading]
+
     /// Writes the value to the module, and reads it back: returns the value that the module has
     /// taken.
     @discardableResult
@@ -30,6 +37,21 @@ package protocol PropertyHolder: AnyObject, Sendable {
 }
 
 extension PropertyHolder {
+    package func readAll(
+        but lacking: Set<UInt16>
+    ) async throws(PropertyReadError) -> [PropertyReading] {
+        var readings: [PropertyReading] = []
+        for spec in profile.properties where spec.access.isReadable {
+            do throws(PropertyReadError) {
+                readings.append(PropertyReading(spec.name, try await read(spec.name)))
+            } catch {
+                guard case .module(let failure) = error else { continue }
+                guard failure.failureClass != .transient else { throw error }
+            }
+        }
+        return readings
+    }
+
     /// Waits until all tests hold at the same time; returns the values of those that do not hold at
     /// the deadline, by name.
     ///

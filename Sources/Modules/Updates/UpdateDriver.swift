@@ -19,6 +19,10 @@ package protocol UpdateDriver: Sendable {
     /// How to recognise its modules, in either role, among all that advertise.
     var recogniser: ModuleRecogniser { get }
 
+    /// The driver for a program that keeps the link and follows the module, and knows facts about
+    /// it from earlier links.
+    func following(_ known: CachedModule) -> any UpdateDriver
+
     /// Opens a link to the module's application: authenticates where the family requires it.
     func application(
         on link: any Link,
@@ -59,6 +63,12 @@ package protocol ModuleApplication: AnyObject {
     /// The module's features; nil in a family that has none.
     var features: (any FeatureHolder)? { get }
 
+    /// What the module sends unasked until `moment`, maybe earlier and empty; nil in a family whose
+    /// modules must be asked. Other requests may be made at the same time.
+    ///
+    /// With `asking`, the module is asked whether it hands an image on.
+    func news(before moment: Moment, asking: Bool) async throws(ModuleError) -> ModuleNews?
+
     /// The identity and versions of the module, as far as they matter for the order.
     func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection
 
@@ -79,6 +89,15 @@ package protocol ModuleApplication: AnyObject {
     func rollBack(_ order: UpdateOrder) async throws(ModuleError)
 
     func disconnect() async
+}
+
+/// Values that a module sends unasked.
+package struct ModuleNews: Sendable {
+    package var changes: [PropertyReading] = []
+    /// Nil when it reports nothing about that.
+    package var isHandingOn: Bool?
+
+    package init() {}
 }
 
 /// The receiver of an image, over one link.
@@ -137,6 +156,8 @@ package enum TransferEnd: Sendable, Equatable {
 
 extension UpdateDriver {
     package var tellsVersions: Bool { true }
+
+    package func following(_ known: CachedModule) -> any UpdateDriver { self }
 }
 
 extension ModuleApplication {
@@ -145,4 +166,9 @@ extension ModuleApplication {
     package func properties() async throws(ModuleError) -> (any PropertyHolder)? { nil }
 
     package var features: (any FeatureHolder)? { nil }
+
+    package func news(
+        before moment: Moment,
+        asking: Bool
+    ) async throws(ModuleError) -> ModuleNews? { nil }
 }

@@ -16,17 +16,21 @@ package struct Inspection: Equatable, Sendable {
     package var isConfirmed: Bool
     /// The versions of its parts, as far as the module reports them.
     package var versions: [ModulePart: FirmwareVersion]
+    /// Whether the module sends data to the cloud through us; nil when it does not report this.
+    package var sendsToCloud: Bool?
 
     package init(
         firmware: ModuleFirmware,
         isOngoing: Bool = false,
         isConfirmed: Bool = true,
-        versions: [ModulePart: FirmwareVersion] = [:]
+        versions: [ModulePart: FirmwareVersion] = [:],
+        sendsToCloud: Bool? = nil
     ) {
         self.firmware = firmware
         self.isOngoing = isOngoing
         self.isConfirmed = isConfirmed
         self.versions = versions
+        self.sendsToCloud = sendsToCloud
     }
 }
 

@@ -11,24 +11,62 @@ package final class ComoduleApplication: ModuleApplication {
     private let profile: Profile
     private let time: any Timekeeper
     private var holder: ComoduleProperties?
+    /// What is known of the module, where the program follows it.
+    private var known: CachedModule?
 
-    package init(client: ComoduleClient, profile: Profile, time: any Timekeeper) {
+    package init(
+        client: ComoduleClient,
+        profile: Profile,
+        time: any Timekeeper,
+        known: CachedModule? = nil
+    ) {
         self.client = client
         self.profile = profile
         self.time = time
+        self.known = known
     }
 
     /// The properties that the profile defines for a vehicle of this variant.
     package func properties() async throws(ModuleError) -> (any PropertyHolder)? {
+        try await holdings()
+    }
+
+    private func holdings() async throws(ModuleError) -> ComoduleProperties {
         if let holder { return holder }
+        let variant =
+            if let variant = known?.variant { variant as Int? } else {
+                try await client.inspect(by: profile).firmware.variant
+            }
         let fresh = ComoduleProperties(
             client: client,
             profile: profile,
-            variant: try await client.versions(by: profile).variant,
+            variant: variant,
             time: time
         )
+        // Switched on before the first reading, so that no change between the two is missed.
+        if known != nil { try await client.listen() }
         holder = fresh
         return fresh
+    }
+
+    package func news(
+        before moment: Moment,
+        asking: Bool
+    ) async throws(ModuleError) -> ModuleNews? {
+        let properties = try await holdings()
+        var news = ModuleNews()
+        var record = try await client.notification(before: moment)
+        if asking, record?.id != VersionsRecord.id {
+            if let record { news.changes = await properties.take(record) }
+            record = try await client.record(VersionsRecord.id)
+        }
+        guard let record else { return news }
+        if let versions = VersionsRecord(record) {
+            news.isHandingOn = versions.handoff != 0
+        } else {
+            news.changes += await properties.take(record)
+        }
+        return news
     }
 
     package var bootloaderPlace: Peer? { client.bootloaderPlace }
@@ -36,12 +74,9 @@ package final class ComoduleApplication: ModuleApplication {
     package var receiver: (any ImageReceiver)? { nil }
 
     package func inspect(_ order: UpdateOrder) async throws(ModuleError) -> Inspection {
-        let info = FirmwareInfo(try await client.versions(by: profile))
-        return Inspection(
-            firmware: info.identity(of: order.target),
-            isOngoing: info.isOngoing,
-            versions: info.versions
-        )
+        let found = try await client.inspect(by: profile, for: order.target, known: known)
+        known?.variant = found.firmware.variant
+        return found
     }
 
     package func observe(
@@ -57,8 +92,8 @@ package final class ComoduleApplication: ModuleApplication {
                 return Observation(ongoing: true, version: nil)
             }
         }
-        let info = FirmwareInfo(try await client.versions(by: profile))
-        return Observation(ongoing: info.isOngoing, version: info.version(of: order.target))
+        let found = try await client.inspect(by: profile, for: order.target)
+        return Observation(ongoing: found.isOngoing, version: found.firmware.version)
     }
 
     package func prepare(_ order: UpdateOrder) async throws(ModuleError) {

@@ -16,7 +16,7 @@ package actor ComoduleClient {
     /// The id of the record that the register held when it was last read on this link.
     private var held: UInt16?
     private var notifier: (any Subscription)?
-    private var turn = AccessQueue()
+    private let turn = AccessQueue()
 
     package init(
         link: any Link,
@@ -79,7 +79,7 @@ package actor ComoduleClient {
     package func record(_ id: UInt16) async throws(ModuleError) -> ComoduleRecord? {
         // All readers share one selector: two of them at the same time would get each other's
         // records.
-        await takeTurn()
+        await turn.take()
         defer { turn.end() }
         var machine = RegisterReader(id: id, held: held, limit: answerLimit)
         defer { held = machine.held }
@@ -135,15 +135,9 @@ package actor ComoduleClient {
         }
     }
 
-    /// Waits until no other task is in the middle of an operation.
-    private func takeTurn() async {
-        guard turn.isTaken else { return turn.take() }
-        await withCheckedContinuation { turn.wait($0) }
-    }
-
     /// Writes a record: a command or new values.
     package func write(_ record: ComoduleRecord) async throws(ModuleError) {
-        await takeTurn()
+        await turn.take()
         defer { turn.end() }
         // From now on the register contains the record that was written to it.
         held = nil

@@ -39,22 +39,3 @@ package struct ComoduleLayout: Sendable, Equatable {
         [challenge, response, authenticated, key, selector, register, notifier]
     }
 }
-
-/// Lets one task at a time continue; the others wait in the order in which they arrived.
-struct AccessQueue {
-    private(set) var isTaken = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    mutating func take() { isTaken = true }
-
-    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) {
-        waiting.append(continuation)
-    }
-
-    /// Ends the turn.
-    ///
-    /// When a task is waiting, the turn passes to it and stays taken.
-    mutating func end() {
-        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
-    }
-}

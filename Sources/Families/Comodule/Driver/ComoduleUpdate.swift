@@ -7,6 +7,8 @@ package import Radio
 package struct ComoduleUpdate: UpdateDriver {
     private let key: ComoduleKey
     private let profile: Profile
+    /// Facts from earlier links, where the program follows the module.
+    private var known: CachedModule?
 
     /// Without a profile, the shipped generic profile of the family is used.
     package init(key: ComoduleKey, profile: Profile? = nil) {
@@ -32,17 +34,41 @@ package struct ComoduleUpdate: UpdateDriver {
         )
     }
 
+    package func following(_ known: CachedModule) -> any UpdateDriver {
+        var driver = self
+        driver.known = known
+        return driver
+    }
+
     package func application(
         on link: any Link,
         time: any Timekeeper
     ) async throws(ModuleError) -> any ModuleApplication {
+        if known != nil { try check(link) }
         let client = ComoduleClient(
             link: ProfileShape.comodule.link(link, by: profile),
             time: time,
             answerLimit: profile.answerLimit
         )
         try await client.authenticate(key)
-        return ComoduleApplication(client: client, profile: profile, time: time)
+        return ComoduleApplication(client: client, profile: profile, time: time, known: known)
+    }
+
+    /// Checks the characteristics.
+    ///
+    /// When a whole service is missing, the error names the service.
+    private func check(_ link: any Link) throws(ModuleError) {
+        let all = ComoduleLayout(profile.gatt)?.all ?? []
+        for characteristic in all where link.flags(of: characteristic) == nil {
+            let isWhole = all.allSatisfy {
+                $0.service != characteristic.service || link.flags(of: $0) == nil
+            }
+            throw .radio(
+                isWhole
+                    ? .missingService(characteristic.service)
+                    : .missingCharacteristic(characteristic.uuid)
+            )
+        }
     }
 
     package func receiver(

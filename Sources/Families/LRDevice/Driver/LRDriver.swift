@@ -64,7 +64,7 @@ package struct LRDriver: UpdateDriver {
 package final class LRApplication: ModuleApplication {
     static let refusal = "devices of family lrdevice take no images"
 
-    let client: LRClient
+    package let client: LRClient
     let credentials: LRCredentials?
     private let holder: LRProperties
 

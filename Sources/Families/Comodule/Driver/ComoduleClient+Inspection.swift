@@ -1,32 +1,15 @@
-package import Domain
-package import Modules
-
-/// All firmware information that a Comodule module reports.
-package struct ModuleVersions: Sendable, Hashable {
-    package struct External: Sendable, Hashable {
-        package let part: FirmwareTarget.Part
-        package let version: FirmwareVersion
-    }
-
-    package var type: Int?
-    package var variant: Int
-    /// The module's own firmware.
-    package var secondary: FirmwareVersion
-    package var primary: FirmwareVersion?
-    package var bootloader: FirmwareVersion?
-    package var externals: [External]
-    /// Whether the module sends data to the cloud through us; nil when it does not report this.
-    package var sendsToCloud: Bool?
-    /// The module is handing an image on to one of its parts.
-    package var isOngoing: Bool
-}
+import Domain
+import Modules
+import Sessions
 
 extension ComoduleClient {
-    /// Reads everything that the profile lists; `known` supplies the facts that never change.
-    package func versions(
+    /// Reads everything that the profile lists, for an image for `target`; `known` supplies the
+    /// facts that never change.
+    func inspect(
         by profile: Profile,
+        for target: ModulePart = .secondary,
         known: CachedModule? = nil
-    ) async throws(ModuleError) -> ModuleVersions {
+    ) async throws(ModuleError) -> Inspection {
         let own = profile.target(of: .secondary)?.version ?? .information(0x2A26)
         var secondary: FirmwareVersion?
         if case .information(let short) = own { secondary = try await version(at: short) }
@@ -52,38 +35,31 @@ extension ComoduleClient {
             throw .value("the module reports a version that cannot be read")
         }
         let state = records[VersionsRecord.id].flatMap { VersionsRecord($0) }
-        var versions = ModuleVersions(
-            type: type,
-            variant: Int(state?.variant ?? 0),
-            secondary: secondary,
-            primary: nil,
-            bootloader: nil,
-            externals: [],
-            sendsToCloud: nil,
-            isOngoing: state.map { $0.handoff != 0 } ?? false
-        )
-        for target in profile.firmware {
-            let found: FirmwareVersion?
-            switch target.version {
+        var versions = [ModulePart.secondary: secondary]
+        for firmware in profile.firmware {
+            let part = ModulePart(rawValue: firmware.part.rawValue)
+            guard let part, part != .secondary else { continue }
+            switch firmware.version {
             case .record(let field):
-                found = records[field.register].flatMap { field.version(in: $0.data) }
-            case .information(let short) where target.part != .secondary:
-                found = try await version(at: short)
-            case .information, .protocol: continue
-            }
-            guard let found else { continue }
-            switch target.part {
-            case .bootloader: versions.bootloader = found
-            case .external1, .external2:
-                versions.externals.append(.init(part: target.part, version: found))
-            case .primary: versions.primary = found
-            case .secondary, .image: continue
+                versions[part] = records[field.register].flatMap { field.version(in: $0.data) }
+            case .information(let short): versions[part] = try await version(at: short)
+            case .protocol: continue
             }
         }
-        if let cloud = profile.cloud, let record = records[cloud.register] {
-            versions.sendsToCloud = cloud.unsigned(in: record.data).map { $0 != 0 }
+        let cloud = profile.cloud.flatMap { field in
+            records[field.register].flatMap { field.unsigned(in: $0.data) }
         }
-        return versions
+        return Inspection(
+            firmware: ModuleFirmware(
+                family: .comodule,
+                type: type,
+                variant: Int(state?.variant ?? 0),
+                version: versions[target]
+            ),
+            isOngoing: state.map { $0.handoff != 0 } ?? false,
+            versions: versions,
+            sendsToCloud: cloud.map { $0 != 0 }
+        )
     }
 
     private func version(at short: UInt16) async throws(ModuleError) -> FirmwareVersion? {
