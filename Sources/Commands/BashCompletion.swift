@@ -83,29 +83,28 @@ enum BashCompletion {
         var branch = "    \(Completion.quoted(command.name)))\n"
         branch += "        flags=\(Completion.quoted(flags))\n"
         if let argument = command.arguments.first {
-            branch += "        \(assignment(argument.kind))\n"
+            branch += "        \(assignment(argument.kind.completion))\n"
         }
         let valued = command.flags.filter { $0.value != nil }
         if !valued.isEmpty {
             branch += "        case $prev in\n"
             for flag in valued {
                 guard let value = flag.value else { continue }
-                branch += "        --\(flag.long)) flags= \(assignment(value.kind)) ;;\n"
+                branch += "        --\(flag.long)) flags= \(assignment(value.completion)) ;;\n"
             }
             branch += "        esac\n"
         }
         return branch + "        ;;\n"
     }
 
-    private static func assignment(_ kind: ValueKind) -> String {
-        switch kind {
-        case .file, .fileOrStream, .fileEnding: "kind=files"
-        case .directory: "kind=directories"
-        case .whole, .positive, .text, .duration, .property: "kind=none"
-        case .vehicles, .rollout, .run:
-            "kind=" + (Completion.Known(kind)?.rawValue ?? "none")
+    private static func assignment(_ completion: ValueCompletion) -> String {
+        switch completion {
+        case .files: "kind=files"
+        case .directories: "kind=directories"
+        case .nothing: "kind=none"
+        case .known(let known): "kind=" + known.rawValue
         case .words(let words): "arguments=\(Completion.quoted(words.joined(separator: " ")))"
-        case .command:
+        case .commands:
             "arguments=\(Completion.quoted(Completion.firstWords.joined(separator: " ")))"
         }
     }

@@ -1,5 +1,5 @@
 extension Command {
-    private static let bundle = Argument("BUNDLE", .file, help: "The bundle's file.")
+    private static let bundle = Argument(.file("BUNDLE"), help: "The bundle's file.")
 
     static let bundleCreate = Command(
         .bundleCreate,
@@ -12,10 +12,10 @@ extension Command {
                 + "manifest names must be in its folder or below."
         ],
         arguments: [
-            Argument("MANIFEST", .file, help: "The fleet manifest, a YAML or JSON file."),
-            Argument("BUNDLE", .file, help: "The file to write."),
+            manifestFile,
+            Argument(.file("BUNDLE"), help: "The file to write."),
         ],
-        flags: [.state, .since, .profiles, .json, .quiet, .noColor],
+        flags: [state, since, profiles, json, quiet, noColor],
         examples: [
             Example("yardmaster bundle create tallinn.yaml tallinn.bundle", "For a stick."),
             Example(
@@ -53,8 +53,8 @@ extension Command {
         ],
         arguments: [bundle],
         flags: [
-            .state, .key, .threshold, .older, .olderReason, .targetDirectory, .json, .quiet,
-            .noColor,
+            state, key, threshold, older, olderReason, targetDirectory, json, quiet,
+            noColor,
         ],
         examples: [
             Example("yardmaster bundle verify /media/stick/tallinn.bundle", "Stores nothing."),
@@ -85,10 +85,10 @@ extension Command {
                 + "another name and rename it when it is complete. 'systemd print --watch' "
                 + "prints the units that do this automatically.",
         ],
-        arguments: [Argument("BUNDLE", .file, .atMostOne, help: "The bundle's file.")],
+        arguments: [Argument(.file("BUNDLE"), .atMostOne, help: "The bundle's file.")],
         flags: [
-            .bundleFolder, .targetDirectory, .key, .threshold, .older, .olderReason, .state,
-            .profiles, .json, .quiet, .noColor,
+            bundleFolder, targetDirectory, key, threshold, older, olderReason, state,
+            profiles, json, quiet, noColor,
         ],
         examples: [
             Example(
@@ -118,9 +118,9 @@ extension Command {
                 + "copy gets its name when all of it is on the disk, after its signatures."
         ],
         arguments: [
-            bundle, Argument("FILE", .file, help: "The copy, or the folder that gets it."),
+            bundle, Argument(.file("FILE"), help: "The copy, or the folder that gets it."),
         ],
-        flags: [.json, .quiet, .noColor],
+        flags: [json, quiet, noColor],
         examples: [
             Example(
                 "yardmaster bundle copy /media/stick/tallinn.bundle /srv/bundles",
@@ -138,8 +138,9 @@ extension Command {
                 + "manifest starts. Nothing is verified."
         ],
         arguments: [bundle],
-        flags: [.json, .quiet, .noColor],
+        flags: [json, quiet, noColor],
         examples: [Example("yardmaster bundle show tallinn.bundle", "What is on the stick.")],
-        exitCodes: [.inputMissing, .trustRefused]
+        exitCodes: [.inputMissing, .trustRefused],
+        isQuick: true
     )
 }

@@ -1,13 +1,12 @@
 extension Command {
-    private static let control: [Flag] = [
-        .state, .fleetAddress, .rollout, .reason, .json, .quiet, .noColor,
+    private static let control: [any FlagRow] = [
+        state, fleetAddress, rollout, reason, json, quiet, noColor,
     ]
     private static let refusals: [ExitCode] = [
         .inputMissing, .cannotCreate, .cannotWrite, .busy, .configuration,
     ]
     private static let vehicles = Argument(
-        "VEHICLE",
-        .vehicles,
+        .vehicles("VEHICLE"),
         .any,
         help: "The ids of the vehicles."
     )
@@ -79,8 +78,8 @@ extension Command {
         ],
         arguments: [vehicles],
         flags: [
-            .state, .fleetAddress, .known, .depot, .reason, .expiry, .clock, .json, .quiet,
-            .noColor,
+            state, fleetAddress, known, wholeDepot, reason, expiry, clockIsRight, json, quiet,
+            noColor,
         ],
         examples: [
             Example(
@@ -97,7 +96,7 @@ extension Command {
         summary: "Lift an inhibition",
         description: ["Ends 'inhibit' for these vehicles or, with --all, for the depot."],
         arguments: [vehicles],
-        flags: [.state, .fleetAddress, .known, .depot, .json, .quiet, .noColor],
+        flags: [state, fleetAddress, known, wholeDepot, json, quiet, noColor],
         examples: [Example("yardmaster uninhibit bus-17", "Lets it take part again.")],
         exitCodes: refusals
     )
@@ -112,7 +111,7 @@ extension Command {
                 + "failures of all vehicles are forgotten."
         ],
         arguments: [vehicles],
-        flags: [.state, .fleetAddress, .known, .depot, .reason, .json, .quiet, .noColor],
+        flags: [state, fleetAddress, known, wholeDepot, reason, json, quiet, noColor],
         examples: [Example("yardmaster clear bus-17", "After its module was repaired.")],
         exitCodes: refusals
     )
@@ -128,11 +127,11 @@ extension Command {
                 + "changes in one command happen at once, so that two ids can be exchanged."
         ],
         arguments: [
-            Argument("OLD", .text, help: "The id that the vehicle had."),
-            Argument("NEW", .text, help: "The id that it has now."),
-            Argument("MORE", .text, .any, help: "Further pairs of an old and a new id."),
+            Argument(.text("OLD"), help: "The id that the vehicle had."),
+            Argument(.text("NEW"), help: "The id that it has now."),
+            Argument(.text("MORE"), .any, help: "Further pairs of an old and a new id."),
         ],
-        flags: [.state, .fleetAddress, .reason, .json, .quiet, .noColor],
+        flags: [state, fleetAddress, reason, json, quiet, noColor],
         examples: [
             Example("yardmaster vehicle renamed car-1 car-1b", "The same car, with another plate."),
             Example("yardmaster vehicle renamed car-1 car-2 car-2 car-1", "Two were mixed up."),
@@ -149,10 +148,10 @@ extension Command {
                 + "doubts and owed steps stay with the old one."
         ],
         arguments: [
-            Argument("SERIAL", .text, help: "The serial of the module."),
-            Argument("VEHICLE", .text, help: "The id of the vehicle that it is in now."),
+            Argument(.text("SERIAL"), help: "The serial of the module."),
+            Argument(.text("VEHICLE"), help: "The id of the vehicle that it is in now."),
         ],
-        flags: [.state, .fleetAddress, .reason, .json, .quiet, .noColor],
+        flags: [state, fleetAddress, reason, json, quiet, noColor],
         examples: [
             Example("yardmaster vehicle moved 00a0f31c car-2", "It was in car-1 before.")
         ],
@@ -169,7 +168,7 @@ extension Command {
                 + "with 'clear' or 'retry', and runs go on. What people have set since the backup is "
                 + "lost and must be set again."
         ],
-        flags: [.state, .fleetAddress, .reason, .json, .quiet, .noColor],
+        flags: [state, fleetAddress, reason, json, quiet, noColor],
         examples: [
             Example("yardmaster accept-restore", "After the vehicles have been looked at.")
         ],

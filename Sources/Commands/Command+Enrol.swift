@@ -19,8 +19,7 @@ extension Command {
         ],
         arguments: [
             Argument(
-                "VEHICLE",
-                .vehicles,
+                .vehicles("VEHICLE"),
                 .atMostOne,
                 help: "The id of the vehicle in the fleet list, existing or new."
             )
@@ -28,7 +27,7 @@ extension Command {
         flags: [
             list, batch, serial, name, family, profile, oldSecret, passkey, keys, credentials,
             receiver, rotate, undo, search,
-            .state, .profiles, .clock, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
+            state, profiles, clockIsRight, bus, simulated, pace, seed, json, quiet, noColor,
         ],
         examples: [
             Example(
@@ -51,96 +50,96 @@ extension Command {
         ]
     )
 
-    private static let list = Flag(
+    package static let list = Flag(
         "list",
-        value: Flag.Value("FLEET.csv", .file),
+        .file("FLEET.csv"),
         help: "The fleet list that gets the vehicle's row: the CSV file that manifests name."
     )
 
-    private static let batch = Flag(
+    package static let batch = Flag(
         "batch",
-        value: Flag.Value("FILE.csv", .file),
+        .file("FILE.csv"),
         help:
             "Enrol every row of this file. Its columns are id, serial, family and, "
             + "optionally, profile, old-secret and passkey; others are copied into columns "
             + "of the same name."
     )
 
-    private static let serial = Flag(
+    package static let serial = Flag(
         "serial",
-        value: Flag.Value("SERIAL", .text),
+        .text("SERIAL"),
         help: "The module's serial.",
         fallback: "the strongest module in range that is not listed"
     )
 
-    private static let name = Flag(
+    package static let name = Flag(
         "name",
-        value: Flag.Value("NAME", .text),
+        .text("NAME"),
         help: "The name that the module advertises."
     )
 
-    private static let family = Flag(
+    package static let family = Flag(
         "family",
-        value: Flag.Value("FAMILY", .text),
+        .text("FAMILY"),
         help: "The module's family.",
-        fallback: "comodule"
+        standard: "comodule"
     )
 
-    private static let profile = Flag(
+    package static let profile = Flag(
         "profile",
-        value: Flag.Value("NAME", .text),
+        .text("NAME"),
         help: "The module's profile.",
-        fallback: "generic"
+        standard: "generic"
     )
 
-    private static let oldSecret = Flag(
+    package static let oldSecret = Flag(
         "old-secret",
-        value: Flag.Value("REFERENCE", .text),
+        .text("REFERENCE"),
         help: "The reference to the module's current secret, if it has one: file:PATH, "
             + "credential:NAME or env:NAME."
     )
 
-    private static let passkey = Flag(
+    package static let passkey = Flag(
         "passkey",
-        value: Flag.Value("REFERENCE", .text),
+        .text("REFERENCE"),
         help: "The reference to the six digits for pairing: file:PATH, credential:NAME or "
             + "env:NAME. It is written into the column passkey of the vehicle's row."
     )
 
-    private static let keys = Flag(
+    package static let keys = Flag(
         "keys",
-        value: Flag.Value("DIR", .directory),
+        .directory("DIR"),
         help: "The folder for secrets, relative to the fleet list.",
-        fallback: "keys"
+        standard: "keys"
     )
 
-    private static let credentials = Flag(
+    package static let credentials = Flag(
         "credentials",
-        value: Flag.Value("DIR", .directory),
+        .directory("DIR"),
         help: "Put secrets into this folder of the service manager's credentials, such as "
             + "/etc/yardmaster/credentials, and write credential:ID into the vehicle's row."
     )
 
-    private static let receiver = Flag(
+    package static let receiver = Flag(
         "hand-to",
-        value: Flag.Value("PROGRAM", .file),
+        .file("PROGRAM"),
         help: "Run this program for each secret that was proven: it gets the vehicle's id and "
             + "serial as arguments and the secret as a line on its standard input. The "
             + "file stays. If it does not end with 0, the vehicle counts as failed, and the same command "
             + "gives it the secret again."
     )
 
-    private static let rotate = Flag(
+    package static let rotate = Flag(
         "rotate",
         help: "Give the module another secret although the one in its file is proven."
     )
 
-    private static let undo = Flag("undo", help: "Take the vehicle out of service.")
+    package static let undo = Flag("undo", help: "Take the vehicle out of service.")
 
-    private static let search = Flag(
+    package static let search = Flag(
         "for",
-        value: Flag.Value("TIME", .duration),
+        .duration("TIME"),
         help: "How long to look for a module, such as 10s or 2m.",
-        fallback: "30s"
+        standard: "30s"
     )
 }

@@ -1,5 +1,5 @@
 extension Command {
-    private static let common: [Flag] = [.fleetAddress, .json, .quiet, .noColor]
+    private static let common: [any FlagRow] = [fleetAddress, json, quiet, noColor]
 
     static let fleetInit = Command(
         .fleetInit,
@@ -10,7 +10,7 @@ extension Command {
                 + "this user is permitted to. With --sql it changes nothing and prints the "
                 + "statements, for the administrator of the server."
         ],
-        flags: [.fleetStatements] + common,
+        flags: [fleetStatements] + common,
         examples: [
             Example(
                 "yardmaster fleet init --fleet postgresql://owner@db.example/yardmaster",
@@ -48,7 +48,7 @@ extension Command {
             "The same as 'status' on a machine that belongs to the fleet, but from the fleet's database "
                 + "alone: no journal is read, and when no server answers it ends with 69."
         ],
-        flags: [.rollout, .limit, .report] + common,
+        flags: [rollout, limit, report] + common,
         examples: [
             Example("yardmaster fleet status --rollout tallinn-4.12", "One rollout."),
             Example("yardmaster fleet status --quiet", "Only vehicles that need attention."),
@@ -67,7 +67,7 @@ extension Command {
                 + "as its release notes state; a program that is too old for the tables reports "
                 + "this and ends with 78."
         ],
-        flags: [.fleetStatements] + common,
+        flags: [fleetStatements] + common,
         examples: [Example("yardmaster fleet upgrade", "After a new version was installed.")],
         exitCodes: [.inputMissing, .unavailable, .configuration]
     )
@@ -86,7 +86,7 @@ extension Command {
                 + "is killed in between, its last lines may be in the file twice.",
             "Only the owner of the tables may delete them.",
         ],
-        flags: [.keptBeginnings, .olderThan, .archive, .dryRun] + common,
+        flags: [keptBeginnings, olderThan, archive, dryRun] + common,
         examples: [
             Example("yardmaster fleet prune --dry-run", "How many rows would be deleted."),
             Example(
@@ -127,7 +127,7 @@ extension Command {
             "With --metrics figures of the last start of each gateway are printed for the "
                 + "textfile collector of Prometheus, on any machine that reaches the database.",
         ],
-        flags: [.gatewayMetrics] + common,
+        flags: [gatewayMetrics] + common,
         examples: [
             Example("yardmaster gateways", "By the address in /etc/yardmaster/fleet.conf."),
             Example(
@@ -151,7 +151,7 @@ extension Command {
                 + "or it is unknown whether the gateway still works.",
         ],
         arguments: [
-            Argument("GATEWAY", .text, help: "The name of the gateway, as `gateways` lists it.")
+            Argument(.text("GATEWAY"), help: "The name of the gateway, as `gateways` lists it.")
         ],
         flags: common,
         examples: [
@@ -172,7 +172,7 @@ extension Command {
                 + "of an operator."
         ],
         arguments: [
-            Argument("GATEWAY", .text, help: "The name of the gateway, as `fleet check` lists it.")
+            Argument(.text("GATEWAY"), help: "The name of the gateway, as `fleet check` lists it.")
         ],
         flags: common,
         examples: [
@@ -182,10 +182,10 @@ extension Command {
     )
 }
 
-extension Flag {
-    static let fleetAddress = Flag(
+extension Command {
+    package static let fleetAddress = Flag(
         "fleet",
-        value: Value("ADDRESS", .text),
+        .text("ADDRESS"),
         help:
             "The fleet's PostgreSQL, as in postgresql://USER@HOST:PORT,HOST/DATABASE. A "
             + "password is never part of it: ?passfile=FILE names a password file, or the "
@@ -193,42 +193,42 @@ extension Flag {
         fallback: "$YARDMASTER_FLEET, else /etc/yardmaster/fleet.conf"
     )
 
-    static let journal = Flag(
+    package static let journal = Flag(
         "journal",
         help: "Read only this machine's journal, even if the machine belongs to a fleet."
     )
 
-    fileprivate static let gatewayMetrics = Flag(
+    package static let gatewayMetrics = Flag(
         "metrics",
         help: "Print metrics for Prometheus instead of the table."
     )
 
-    fileprivate static let keptBeginnings = Flag(
+    package static let keptBeginnings = Flag(
         "keep",
-        value: Value("N", .whole),
+        .count("N"),
         help: "How many beginnings of each rollout to keep, including the current one.",
-        fallback: "3"
+        standard: "3"
     )
 
-    fileprivate static let olderThan = Flag(
+    package static let olderThan = Flag(
         "older-than",
-        value: Value("TIME", .duration),
+        .duration("TIME"),
         help: "Delete only rows that are older than this, such as 365d.",
-        fallback: "90d"
+        standard: "90d"
     )
 
-    fileprivate static let archive = Flag(
+    package static let archive = Flag(
         "archive",
-        value: Value("FILE", .file),
+        .file("FILE"),
         help: "Add the deleted rows to this file first, as JSON lines."
     )
 
-    fileprivate static let dryRun = Flag(
+    package static let dryRun = Flag(
         "dry-run",
         help: "Change nothing, and print how many rows would be deleted."
     )
 
-    fileprivate static let fleetStatements = Flag(
+    package static let fleetStatements = Flag(
         "sql",
         help: "Change nothing, and print the statements."
     )

@@ -9,7 +9,7 @@ extension Command {
                 + "each as GATEWAY/NUMBER.",
         ],
         flags: [
-            .state, .fleetAddress, .journal, .rollout, .last, .json, .quiet, .noColor,
+            state, fleetAddress, journal, rollout, last, json, quiet, noColor,
         ],
         examples: [
             Example("yardmaster history", "The last twenty runs."),
@@ -32,13 +32,12 @@ extension Command {
         ],
         arguments: [
             Argument(
-                "RUN",
-                .run,
+                .run("RUN"),
                 help: "The run as 'history' lists it, such as 12 or north/12, or 'last'."
             )
         ],
         flags: [
-            .state, .fleetAddress, .journal, .limit, .report, .json, .quiet, .noColor,
+            state, fleetAddress, journal, limit, report, json, quiet, noColor,
         ],
         examples: [
             Example("yardmaster history show last --limit bus-17", "What happened to one bus."),
@@ -62,10 +61,10 @@ extension Command {
                 + "same."
         ],
         arguments: [
-            Argument("BEFORE", .run, help: "A run's number as 'history' lists it, or 'last'."),
-            Argument("AFTER", .run, help: "The run that it is compared with."),
+            Argument(.run("BEFORE"), help: "A run's number as 'history' lists it, or 'last'."),
+            Argument(.run("AFTER"), help: "The run that it is compared with."),
         ],
-        flags: [.state, .json, .noColor],
+        flags: [state, json, noColor],
         examples: [
             Example(
                 "yardmaster history compare 41 last",

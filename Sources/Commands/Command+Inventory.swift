@@ -17,9 +17,9 @@ extension Command {
                 + "working on.",
         ],
         flags: [
-            listed, .fleetAddress, .limit, kept, listening, .state, .profiles, .bus, .simulate,
-            .pace, .seed,
-            table, .json, .quiet, .noColor,
+            listed, fleetAddress, limit, kept, listening, state, profiles, bus, simulated,
+            pace, seed,
+            table, json, quiet, noColor,
         ],
         examples: [
             Example(
@@ -38,26 +38,26 @@ extension Command {
         ]
     )
 
-    private static let listed = Flag(
+    package static let listed = Flag(
         "manifest",
-        value: Flag.Value("FILE", .file),
+        .file("FILE"),
         help: "The manifest whose vehicles are read, and that they are compared with.",
         fallback: "all modules in range"
     )
 
-    private static let kept = Flag(
+    package static let kept = Flag(
         "last",
         help: "Show the last results from the journal; no radio is used."
     )
 
-    private static let listening = Flag(
+    package static let listening = Flag(
         "for",
-        value: Flag.Value("TIME", .duration),
+        .duration("TIME"),
         help: "How long to listen for modules that were not heard yet, such as 10s or 2m.",
-        fallback: "30s"
+        standard: "30s"
     )
 
-    private static let table = Flag(
+    package static let table = Flag(
         "csv",
         help: "Write the result as a table for spreadsheets on standard output."
     )

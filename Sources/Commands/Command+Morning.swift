@@ -15,8 +15,8 @@ extension Command {
                 + "a message for 'sendmail -t', --csv a table of the tasks.",
         ],
         flags: [
-            .state, .fleetAddress, .journal, .sinceTime, .days, .csv, .html, .mail, .json, .quiet,
-            .noColor,
+            state, fleetAddress, journal, sinceTime, days, csv, html, mail, json, quiet,
+            noColor,
         ],
         examples: [
             Example("yardmaster morning", "The tasks since yesterday's noon."),
@@ -40,9 +40,9 @@ extension Command {
                 + "on PostgreSQL it prints what all gateways know of the vehicle."
         ],
         arguments: [
-            Argument("VEHICLE", .vehicles, help: "The vehicle's id in the fleet list.")
+            Argument(.vehicles("VEHICLE"), help: "The vehicle's id in the fleet list.")
         ],
-        flags: [.state, .fleetAddress, .journal, .json, .quiet, .noColor],
+        flags: [state, fleetAddress, journal, json, quiet, noColor],
         examples: [Example("yardmaster show bus-17", "What is known of one bus.")],
         exitCodes: [.inputMissing, .unavailable, .cannotWrite, .configuration]
     )

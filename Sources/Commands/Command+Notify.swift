@@ -1,5 +1,5 @@
 extension Command {
-    private static let targets: [Flag] = [.state, .listing, .json, .quiet, .noColor]
+    private static let targets: [any FlagRow] = [state, listing, json, quiet, noColor]
 
     static let notifyTest = Command(
         .notifyTest,
@@ -10,7 +10,7 @@ extension Command {
                 + "notify.yaml of the state directory, and under `notify` of a manifest."
         ],
         arguments: [
-            Argument("TARGET", .text, .any, help: "Only these, by their names in the lists.")
+            Argument(.text("TARGET"), .any, help: "Only these, by their names in the lists.")
         ],
         flags: targets,
         examples: [
@@ -58,7 +58,7 @@ extension Command {
             "For `OnFailure=`: uses the exit status that systemd passes, and does not "
                 + "repeat what the run itself has reported."
         ],
-        arguments: [Argument("UNIT", .text, help: "The unit's name.")],
+        arguments: [Argument(.text("UNIT"), help: "The unit's name.")],
         flags: targets,
         examples: [
             Example("yardmaster notify failure yardmaster@tallinn.service", "As systemd does.")
@@ -69,10 +69,10 @@ extension Command {
     )
 }
 
-extension Flag {
-    fileprivate static let listing = Flag(
+extension Command {
+    package static let listing = Flag(
         "manifest",
-        value: Value("MANIFEST", .file),
+        .file("MANIFEST"),
         help: "A manifest whose `notify` counts too."
     )
 }

@@ -7,7 +7,7 @@ extension Command {
                 + "and those of the folder that --profiles names, which come before built-in ones "
                 + "of the same name."
         ],
-        flags: [.profiles, .json, .quiet, .noColor],
+        flags: [profiles, json, quiet, noColor],
         examples: [Example("yardmaster profiles list", "One line for each profile.")],
         exitCodes: [.invalidManifest, .inputMissing]
     )
@@ -20,8 +20,8 @@ extension Command {
                 + "model. The name is that of 'profiles list': 'comodule/generic', or 'generic' "
                 + "where no other family has one of that name."
         ],
-        arguments: [Argument("NAME", .text, help: "Such as comodule/ebike-display.")],
-        flags: [.profiles, .json, .quiet, .noColor],
+        arguments: [Argument(.text("NAME"), help: "Such as comodule/ebike-display.")],
+        flags: [profiles, json, quiet, noColor],
         examples: [
             Example(
                 "yardmaster profiles show comodule/generic > profiles/tracker.yaml",
@@ -38,8 +38,8 @@ extension Command {
             "Reads a profile's file and reports every mistake in it with its place. No "
                 + "module is connected to."
         ],
-        arguments: [Argument("FILE", .file, help: "The profile, a YAML file.")],
-        flags: [.json, .quiet, .noColor],
+        arguments: [Argument(.file("FILE"), help: "The profile, a YAML file.")],
+        flags: [json, quiet, noColor],
         examples: [
             Example("yardmaster profiles check profiles/tracker.yaml", "Before its first run.")
         ],

@@ -22,7 +22,7 @@ extension Command {
                 + "and without --open nothing is served.",
         ],
         flags: [
-            .state, .fleetAddress, .journal, .listen, .host, .access, .open, .quiet, .noColor,
+            state, fleetAddress, journal, listen, host, access, open, quiet, noColor,
         ],
         examples: [
             Example("yardmaster serve --open", "The pages are at http://127.0.0.1:8750/."),
@@ -39,31 +39,29 @@ extension Command {
     )
 }
 
-extension Flag {
-    fileprivate static let listen = Flag(
-        "listen",
-        value: Value("ADDRESS", .text),
+extension Command {
+    package static let listen = Flag(
+        repeatable: "listen",
+        .text("ADDRESS"),
         help: "Serve here: ADDRESS:PORT of the loopback, or unix:PATH.",
-        fallback: "127.0.0.1:8750",
-        isRepeatable: true
+        fallback: "127.0.0.1:8750"
     )
 
-    fileprivate static let access = Flag(
+    package static let access = Flag(
         "access",
-        value: Value("FILE", .file),
+        .file("FILE"),
         help: "Give access only to the people in this list.",
         fallback: "access.yaml in the state directory"
     )
 
-    fileprivate static let open = Flag(
+    package static let open = Flag(
         "open",
         help: "Let everybody look where there is no list of tokens."
     )
 
-    fileprivate static let host = Flag(
-        "host",
-        value: Value("NAME", .text),
-        help: "Also answer to this name, in addition to localhost: the name that browsers request.",
-        isRepeatable: true
+    package static let host = Flag(
+        repeatable: "host",
+        .text("NAME"),
+        help: "Also answer to this name, in addition to localhost: the name that browsers request."
     )
 }

@@ -15,11 +15,11 @@ extension Command {
                 + "given keys.",
         ],
         arguments: [
-            Argument("MANIFEST", .file, .atMostOne, help: "The fleet manifest to make them for.")
+            Argument(.file("MANIFEST"), .atMostOne, help: "The fleet manifest to make them for.")
         ],
         flags: [
-            .unit, .program, .watchedFolder, .targetDirectory, .key, .threshold, .profiles, .json,
-            .quiet, .noColor,
+            unit, program, watchedFolder, targetDirectory, key, threshold, profiles, json,
+            quiet, noColor,
         ],
         examples: [
             Example("yardmaster systemd print tallinn.yaml", "Shows both."),
@@ -37,15 +37,15 @@ extension Command {
     )
 }
 
-extension Flag {
-    fileprivate static let unit = Flag(
+extension Command {
+    package static let unit = Flag(
         "unit",
-        value: Value(
+        .words(
             "KIND",
-            .words([
+            [
                 "service", "timer", "path", "failure", "notify-service", "notify-timer",
                 "serve-socket", "serve-service",
-            ])
+            ]
         ),
         help:
             "Print only one: service or timer, with --watch service or path; failure, "
@@ -55,9 +55,9 @@ extension Flag {
         fallback: "both, each after a line with its path"
     )
 
-    fileprivate static let program = Flag(
+    package static let program = Flag(
         "program",
-        value: Value("PATH", .file),
+        .file("PATH"),
         help: "Where the program will be.",
         fallback: "where it is now"
     )

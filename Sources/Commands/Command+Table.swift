@@ -22,9 +22,8 @@ extension Command {
 
     package static func named(_ id: CommandName) -> Command? { all.first { $0.id == id } }
 
-    private static let manifest = Argument(
-        "MANIFEST",
-        .file,
+    static let manifestFile = Argument(
+        .file("MANIFEST"),
         help: "The fleet manifest, a YAML or JSON file."
     )
 
@@ -38,8 +37,8 @@ extension Command {
                 + "or wrong on this machine. An error in many rows is reported once. Neither "
                 + "the network nor Bluetooth is used and nothing is written."
         ],
-        arguments: [manifest],
-        flags: [.profiles, .withoutFiles, .json, .quiet, .noColor],
+        arguments: [manifestFile],
+        flags: [profiles, withoutFiles, json, quiet, noColor],
         examples: [
             Example("yardmaster validate tallinn.yaml", "Reports its errors, if there are any.")
         ],
@@ -56,8 +55,8 @@ extension Command {
                 + "vehicle, and how long it takes. Different plans have different digests. No "
                 + "vehicle is touched."
         ],
-        arguments: [manifest],
-        flags: [.state, .limit, .profiles, .simulate, .json, .quiet, .noColor],
+        arguments: [manifestFile],
+        flags: [state, limit, profiles, simulated, json, quiet, noColor],
         examples: [
             Example("yardmaster plan tallinn.yaml", "Lists waves, vehicles and steps."),
             Example(
@@ -85,10 +84,10 @@ extension Command {
                 + "on this machine: fetch it first.",
             "For a depot of your own, with several nights, use `run --simulate`.",
         ],
-        arguments: [manifest],
+        arguments: [manifestFile],
         flags: [
-            .bad, .freePace, .freeSeed, .newState, .limit, .profiles, .report, .json, .quiet,
-            .noColor,
+            bad, freePace, freeSeed, newState, limit, profiles, report, json, quiet,
+            noColor,
         ],
         examples: [
             Example("yardmaster rehearse tallinn.yaml", "A good night, in a few seconds."),
@@ -125,10 +124,10 @@ extension Command {
                 + "'rollout=tallinn-4.12 ok=41 current=3 deferred=2 unreachable=1 failed=0 "
                 + "exit=0'. Progress and warnings go to standard error.",
         ],
-        arguments: [manifest],
+        arguments: [manifestFile],
         flags: [
-            .state, .limit, .again, .clock, .fleetAddress, .profiles, .bus, .simulate, .pace,
-            .seed, .notify, .events, .report, .json, .quiet, .noColor,
+            state, limit, again, clockIsRight, fleetAddress, profiles, bus, simulated, pace,
+            seed, notify, events, report, json, quiet, noColor,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
@@ -169,8 +168,8 @@ extension Command {
                 + "shows all gateways; with --journal only the run of this machine.",
         ],
         flags: [
-            .state, .rollout, .fleetAddress, .journal, .limit, .watch, .report, .json, .quiet,
-            .noColor,
+            state, rollout, fleetAddress, journal, limit, watches, report, json, quiet,
+            noColor,
         ],
         examples: [
             Example("yardmaster status", "A line for each vehicle of the latest rollout."),
@@ -199,7 +198,7 @@ extension Command {
                 + "from a module.",
         ],
         flags: [
-            .length, .state, .profiles, .bus, .simulate, .pace, .seed, .json, .quiet, .noColor,
+            length, state, profiles, bus, simulated, pace, seed, json, quiet, noColor,
         ],
         examples: [
             Example("yardmaster scan", "All modules that are heard in half a minute."),
@@ -223,17 +222,16 @@ extension Command {
             "A command whose result never arrives ends in doubt and is not sent again.",
         ],
         arguments: [
-            Argument("VEHICLE", .vehicles, help: "The vehicle's id, or a pattern such as 'bus-*'."),
+            Argument(.vehicles("VEHICLE"), help: "The vehicle's id, or a pattern such as 'bus-*'."),
             Argument(
-                "STEP",
-                .text,
+                .text("STEP"),
                 help: "Such as 'command lock', 'set lights=disabled', 'read speed', "
                     + "'expect speed=0' or 'update city-4.12'."
             ),
         ],
         flags: [
-            .manifest, .fleetAddress, .profiles, .state, .clock, .simulate, .pace, .seed, .bus,
-            .events, .report, .json, .quiet, .noColor,
+            manifest, fleetAddress, profiles, state, clockIsRight, simulated, pace, seed, bus,
+            events, report, json, quiet, noColor,
         ],
         examples: [
             Example(
@@ -259,11 +257,11 @@ extension Command {
                 + "then a line for each change. After a lost link it connects again."
         ],
         arguments: [
-            Argument("VEHICLE", .vehicles, help: "The vehicle's id, or its module's serial.")
+            Argument(.vehicles("VEHICLE"), help: "The vehicle's id, or its module's serial.")
         ],
         flags: [
-            .manifest, .property, .watchLength, .profiles, .bus, .simulate, .pace, .seed, .json,
-            .quiet, .noColor,
+            manifest, property, watchLength, profiles, bus, simulated, pace, seed, json,
+            quiet, noColor,
         ],
         examples: [
             Example(
@@ -291,12 +289,11 @@ extension Command {
         ],
         arguments: [
             Argument(
-                "FILE",
-                .file,
+                .file("FILE"),
                 help: "The token's file, or a reference: file:PATH, credential:NAME, env:NAME."
             )
         ],
-        flags: [.json],
+        flags: [json],
         examples: [
             Example("yardmaster token show car-17.token", "Explains the token of one vehicle.")
         ],
@@ -313,8 +310,8 @@ extension Command {
                 + "is reported. For tokens from an issuer, only the secret of the request is "
                 + "read. No secret is ever shown, and nothing is sent."
         ],
-        arguments: [manifest],
-        flags: [.profiles, .json, .quiet, .noColor],
+        arguments: [manifestFile],
+        flags: [profiles, json, quiet, noColor],
         examples: [
             Example("yardmaster secrets check tallinn.yaml", "Shows the state of each secret.")
         ],
@@ -338,10 +335,10 @@ extension Command {
                 + "out: the command ends with 65, and --split gives each vehicle a file of its "
                 + "own first. The shared file stays as it is.",
         ],
-        arguments: [manifest],
+        arguments: [manifestFile],
         flags: [
-            split, .state, .limit, .again, .clock, .fleetAddress, .profiles, .bus, .simulate,
-            .pace, .seed, .notify, .events, .report, .json, .quiet, .noColor,
+            split, state, limit, again, clockIsRight, fleetAddress, profiles, bus, simulated,
+            pace, seed, notify, events, report, json, quiet, noColor,
         ],
         examples: [
             Example(
@@ -364,7 +361,7 @@ extension Command {
         ]
     )
 
-    private static let split = Flag(
+    package static let split = Flag(
         "split",
         help: "Give each vehicle that shares its key with others a file of its own first, "
             + "beside the shared one, and write its name into the fleet list."
@@ -383,12 +380,11 @@ extension Command {
         ],
         arguments: [
             Argument(
-                "FILE",
-                .file,
+                .file("FILE"),
                 help: "A zip package, or an MCUboot image; or the SHA-256 of one in the store."
             )
         ],
-        flags: [.state, .json, .quiet, .noColor],
+        flags: [state, json, quiet, noColor],
         examples: [
             Example("yardmaster image inspect city-4.12.0.zip", "Lists the parts of a package."),
             Example(
@@ -415,9 +411,9 @@ extension Command {
             "On a bus the modules keep their state in the state directory, as with "
                 + "--simulate. A line on standard output reports when programs can begin.",
         ],
-        arguments: [Argument("DEPOT.yaml", .file, help: "The simulated depot.")],
+        arguments: [Argument(.file("DEPOT.yaml"), help: "The simulated depot.")],
         flags: [
-            .servedBus, .servedAdapter, .state, .servedSeed, .profiles, .quiet, .noColor,
+            servedBus, servedAdapter, state, servedSeed, profiles, quiet, noColor,
         ],
         examples: [
             Example(
@@ -451,13 +447,12 @@ extension Command {
         ],
         arguments: [
             Argument(
-                "MANIFEST",
-                .file,
+                .file("MANIFEST"),
                 .atMostOne,
                 help: "A fleet manifest that is meant for this host."
             )
         ],
-        flags: [.bus, .profiles, .json, .quiet, .noColor],
+        flags: [bus, profiles, json, quiet, noColor],
         examples: [
             Example("yardmaster doctor", "Reports whether this host can work on vehicles."),
             Example(
@@ -478,7 +473,7 @@ extension Command {
                 + "`--json` writes and that `serve` gives to programs. It is generated from the "
                 + "code that writes them.",
         ],
-        flags: [.api],
+        flags: [api],
         examples: [
             Example(
                 "yardmaster schema > yardmaster.schema.json",
@@ -488,7 +483,8 @@ extension Command {
                 "yardmaster schema --api > api.json",
                 "Stores it where a program is developed."
             ),
-        ]
+        ],
+        isQuick: true
     )
 
     static let completion = Command(
@@ -499,14 +495,15 @@ extension Command {
                 + "values."
         ],
         arguments: [
-            Argument("SHELL", .words(["bash", "zsh", "fish"]), help: "bash, zsh or fish.")
+            Argument(.words("SHELL", ["bash", "zsh", "fish"]), help: "bash, zsh or fish.")
         ],
         examples: [
             Example(
                 "yardmaster completion bash > /etc/bash_completion.d/yardmaster",
                 "For all users of bash."
             )
-        ]
+        ],
+        isQuick: true
     )
 
     static let complete = Command(
@@ -519,13 +516,13 @@ extension Command {
         ],
         arguments: [
             Argument(
-                "KIND",
-                .words(Completion.Known.allCases.map(\.rawValue)),
+                .words("KIND", Completion.Known.allCases.map(\.rawValue)),
                 help: "vehicles, rollouts or runs."
             )
         ],
-        flags: [.state],
-        isHidden: true
+        flags: [state],
+        isHidden: true,
+        isQuick: true
     )
 
     static let man = Command(
@@ -533,21 +530,24 @@ extension Command {
         summary: "Print the manual page",
         description: ["Prints the manual page in mdoc, to be installed as yardmaster.1."],
         examples: [Example("yardmaster man | mandoc -l", "Shows it.")],
-        isHidden: true
+        isHidden: true,
+        isQuick: true
     )
 
     static let help = Command(
         .help,
         summary: "Explain a command",
         description: ["Explains one command, or lists all of them."],
-        arguments: [Argument("COMMAND", .command, .any, help: "The command to explain.")],
-        examples: [Example("yardmaster help run", "The same as 'yardmaster run --help'.")]
+        arguments: [Argument(.command("COMMAND"), .any, help: "The command to explain.")],
+        examples: [Example("yardmaster help run", "The same as 'yardmaster run --help'.")],
+        isQuick: true
     )
 
     static let version = Command(
         .version,
         summary: "Print the version",
         description: ["Prints the program's name and version."],
-        flags: [.json]
+        flags: [json],
+        isQuick: true
     )
 }

@@ -23,21 +23,19 @@ extension Command {
         ],
         arguments: [
             Argument(
-                "ACTION",
-                .words(["init", "refresh", "download", "show", "add", "reset"]),
+                .words("ACTION", ["init", "refresh", "download", "show", "add", "reset"]),
                 help: "init, refresh, download, show, add or reset."
             ),
             Argument(
-                "FILE",
-                .file,
+                .file("FILE"),
                 .atMostOne,
                 help: "For init: the root to trust from now on. For add: the public key, a file of "
                     + "minisign or PEM, or minisign's line itself."
             ),
         ],
         flags: [
-            .metadataDirectory, .metadataURL, .targetName, .targetBaseURL, .targetDirectory,
-            .recordKey, .repository, .recordReason, .state, .json, .quiet, .noColor,
+            metadataDirectory, metadataURL, targetName, targetBaseURL, targetDirectory,
+            recordKey, repository, recordReason, state, json, quiet, noColor,
         ],
         examples: [
             Example(
@@ -63,6 +61,7 @@ extension Command {
                 "Accepts older releases by this key again."
             ),
         ],
-        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .trustRefused, .configuration]
+        exitCodes: [.inputMissing, .cannotCreate, .cannotWrite, .trustRefused, .configuration],
+        isQuick: true
     )
 }

@@ -45,19 +45,21 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
 }
 
 /// One command, as parser, help, manual and completions need it.
-package struct Command: Sendable, Equatable {
+package struct Command: Sendable {
     package let id: CommandName
     /// One sentence without a full stop, for lists of commands.
     package let summary: String
     /// Paragraphs.
     package let description: [String]
     package let arguments: [Argument]
-    package let flags: [Flag]
+    package let flags: [any FlagRow]
     package let examples: [Example]
     /// The exit codes of the command other than 0, 1 and 64, which every command has.
     package let exitCodes: [ExitCode]
     /// Whether the command works but is not listed.
     package let isHidden: Bool
+    /// Whether it needs neither much output nor radio: then a thread for the output would cost more than the command.
+    package let isQuick: Bool
 
     package struct Example: Sendable, Equatable {
         package let line: String
@@ -74,19 +76,21 @@ package struct Command: Sendable, Equatable {
         summary: String,
         description: [String],
         arguments: [Argument] = [],
-        flags: [Flag] = [],
+        flags: [any FlagRow] = [],
         examples: [Example] = [],
         exitCodes: [ExitCode] = [],
-        isHidden: Bool = false
+        isHidden: Bool = false,
+        isQuick: Bool = false
     ) {
         self.id = id
         self.summary = summary
         self.description = description
         self.arguments = arguments
-        self.flags = flags + [.help]
+        self.flags = flags + [Flag("help", short: "h", help: "Show this help.")]
         self.examples = examples
         self.exitCodes = exitCodes
         self.isHidden = isHidden
+        self.isQuick = isQuick
     }
 
     /// One word, or several for a command with forms, such as `trust show`.
@@ -104,7 +108,7 @@ package struct Command: Sendable, Equatable {
         (["yardmaster", name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
     }
 
-    package func flag(long name: some StringProtocol) -> Flag? {
+    package func flag(long name: String) -> (any FlagRow)? {
         flags.first { $0.long == name }
     }
 }

@@ -13,17 +13,6 @@ package enum Completion: String, CaseIterable, Sendable {
     /// The kinds of word that the scripts have to request from the program.
     package enum Known: String, CaseIterable, Sendable {
         case vehicles, rollouts, runs
-
-        init?(_ kind: ValueKind) {
-            switch kind {
-            case .vehicles: self = .vehicles
-            case .rollout: self = .rollouts
-            case .run: self = .runs
-            case .file, .fileOrStream, .fileEnding, .directory, .text, .whole, .positive,
-                .duration, .property, .words, .command:
-                return nil
-            }
-        }
     }
 
     /// The commands that are offered.

@@ -34,41 +34,34 @@ enum FishCompletion {
                 script += start
                 if let short = flag.short { script += " -s \(short)" }
                 script += " -l \(flag.long)"
-                if let value = flag.value { script += " " + taking(value.kind) }
+                if let value = flag.value { script += " " + taking(value.completion) }
                 script += " -d \(quoted(flag.help))\n"
             }
             for argument in command.arguments {
-                script += start + " " + offering(argument.kind) + "\n"
+                script += start + " " + offering(argument.kind.completion) + "\n"
             }
         }
         return script
     }
 
     /// The completion of a flag's value.
-    private static func taking(_ kind: ValueKind) -> String {
-        switch kind {
-        case .file, .fileOrStream, .fileEnding: "-r -F"
-        case .directory: "-x -a '(__fish_complete_directories)'"
-        case .whole, .positive, .text, .duration, .property: "-x"
-        case .vehicles, .rollout, .run: "-x" + known(kind)
-        case .words(let words): "-x -a '\(words.joined(separator: " "))'"
-        case .command: "-x -a '\(Completion.firstWords.joined(separator: " "))'"
+    private static func taking(_ completion: ValueCompletion) -> String {
+        switch completion {
+        case .files: "-r -F"
+        case .nothing: "-x"
+        case .known: "-x" + offering(completion).dropFirst(2)
+        case .directories, .words, .commands: "-x " + offering(completion)
         }
     }
 
-    /// The completion with words that the program itself provides.
-    private static func known(_ kind: ValueKind) -> String {
-        Completion.Known(kind).map { " -a '(__yardmaster_known \($0.rawValue))'" } ?? ""
-    }
-
-    private static func offering(_ kind: ValueKind) -> String {
-        switch kind {
-        case .file, .fileOrStream, .fileEnding: "-F"
-        case .directory: "-a '(__fish_complete_directories)'"
-        case .whole, .positive, .text, .duration, .property: "-f"
-        case .vehicles, .rollout, .run: "-f" + known(kind)
+    private static func offering(_ completion: ValueCompletion) -> String {
+        switch completion {
+        case .files: "-F"
+        case .directories: "-a '(__fish_complete_directories)'"
+        case .nothing: "-f"
+        case .known(let known): "-f -a '(__yardmaster_known \(known.rawValue))'"
         case .words(let words): "-a '\(words.joined(separator: " "))'"
-        case .command: "-a '\(Completion.firstWords.joined(separator: " "))'"
+        case .commands: "-a '\(Completion.firstWords.joined(separator: " "))'"
         }
     }
 

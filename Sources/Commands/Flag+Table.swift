@@ -1,143 +1,140 @@
-extension Flag {
-    static let help = Flag("help", short: "h", help: "Show this help.")
-
-    static let state = Flag(
+extension Command {
+    package static let state = Flag(
         "state",
-        value: Value("DIR", .directory),
+        .directory("DIR"),
         help: "Directory of the journal, the lock and the image store.",
         fallback: "$STATE_DIRECTORY, else $XDG_STATE_HOME/yardmaster, "
             + "else ~/.local/state/yardmaster"
     )
 
-    static let forget = Flag(
-        "forget",
-        value: Value("ROLLOUT", .rollout),
-        help: "End this rollout's need for its images; the name is that in its manifest.",
-        isRepeatable: true
+    package static let forget = Flag(
+        repeatable: "forget",
+        .rollout("ROLLOUT"),
+        help: "End this rollout's need for its images; the name is that in its manifest."
     )
 
-    static let json = Flag(
+    package static let json = Flag(
         "json",
         help: "Write the result as one JSON document on standard output."
     )
 
-    static let api = Flag(
+    package static let api = Flag(
         "api",
         help: "Print the description of the interface for programs (OpenAPI 3.1)."
     )
 
-    static let events = Flag(
+    package static let events = Flag(
         "events",
-        value: Value("FILE", .fileOrStream),
+        .file("FILE"),
         help: "Append all events to FILE, one JSON object per line; '-' writes them to standard "
             + "output, and the result then goes to standard error."
     )
 
-    static let report = Flag(
-        "report",
-        value: Value("FILE", .fileEnding([".html", ".xml", ".csv", ".json", ".prom"])),
+    package static let report = Flag(
+        repeatable: "report",
+        .file("FILE", ending: [".html", ".xml", ".csv", ".json", ".prom"]),
         help: "Write a report to FILE; a run writes it when it has ended. The ending of its name "
             + "selects the format: .html (for people, one file), .xml (JUnit), .csv, .json, or "
-            + ".prom (metrics for Prometheus's textfile collector).",
-        isRepeatable: true
+            + ".prom (metrics for Prometheus's textfile collector)."
     )
 
-    static let limit = Flag(
-        "limit",
-        value: Value("VEHICLES", .vehicles),
+    package static let limit = Flag(
+        repeatable: "limit",
+        .vehicles("VEHICLES"),
         help:
             "Take only these vehicles: an id, a pattern with '*' and '?', LABEL=VALUE of the fleet "
-            + "list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt.",
-        isRepeatable: true
+            + "list, or how they ended in the last run: @failed, @unreachable, @deferred, @doubt."
     )
 
-    static let again = Flag(
+    package static let again = Flag(
         "again",
         help: "Begin the rollout again from the first step, whatever was done: commands are "
             + "carried out once more. This also ends an abort, but not a pause."
     )
 
-    static let sinceTime = Flag(
+    package static let sinceTime = Flag(
         "since",
-        value: Value("TIME", .text),
+        .text("TIME"),
         help: "From when on: how long ago, such as 18h or 3d, or a time of the window's zone, such "
             + "as '2026-11-21 18:00'.",
         fallback: "the last noon"
     )
 
-    static let days = Flag(
+    package static let days = Flag(
         "days",
-        value: Value("NUMBER", .whole),
+        .count("NUMBER"),
         help: "After how many days without an update or a sign of life a vehicle is listed.",
-        fallback: "7"
+        standard: "7"
     )
 
-    static let csv = Flag("csv", help: "Write the tasks as a table for spreadsheets.")
+    package static let csv = Flag("csv", help: "Write the tasks as a table for spreadsheets.")
 
-    static let html = Flag("html", help: "Write the page as one HTML file that loads nothing.")
+    package static let html = Flag(
+        "html",
+        help: "Write the page as one HTML file that loads nothing."
+    )
 
-    static let mail = Flag(
+    package static let mail = Flag(
         "mail",
-        value: Value("ADDRESS", .text),
+        .text("ADDRESS"),
         help: "Write the page as a message to ADDRESS, for 'sendmail -t'."
     )
 
-    static let withoutFiles = Flag(
+    package static let withoutFiles = Flag(
         "without-files",
         help: "Do not check the keys, tokens, images, time zone and program that the manifest "
             + "names: for machines without them."
     )
 
-    static let known = Flag(
-        "manifest",
-        value: Value("FILE", .file),
-        help: "A manifest whose vehicles may be named before anything has run on them.",
-        isRepeatable: true
+    package static let known = Flag(
+        repeatable: "manifest",
+        .file("FILE"),
+        help: "A manifest whose vehicles may be named before anything has run on them."
     )
 
-    static let quiet = Flag(
+    package static let quiet = Flag(
         "quiet",
         short: "q",
         help: "Print nothing when all is well, and otherwise only the problems."
     )
 
-    static let noColor = Flag(
+    package static let noColor = Flag(
         "no-color",
         help: "Use no colour. A NO_COLOR variable that is not empty does the same."
     )
 
-    static let simulate = Flag(
+    package static let simulated = Flag(
         "simulate",
-        value: Value("DEPOT.yaml", .file),
+        .file("DEPOT.yaml"),
         help: "Use the simulated depot of this file instead of Bluetooth: a rehearsal, which "
             + "changes nothing outside its state directory. Without --state that is the one of real "
             + "runs with '-rehearsal' after its name."
     )
 
-    static let notify = Flag(
+    package static let notify = Flag(
         "notify",
         help: "Send the notices of this rehearsal too; each says that it is about a rehearsal.",
         needs: "simulate"
     )
 
-    static let bus = Flag(
+    package static let bus = Flag(
         "bus",
-        value: Value("ADDRESS", .text),
+        .text("ADDRESS"),
         help: "Find BlueZ on the D-Bus bus at this address.",
         fallback: "$DBUS_SYSTEM_BUS_ADDRESS, else the system bus"
     )
 
-    static let pace = Flag(
+    package static let pace = Flag(
         "pace",
-        value: Value("X", .positive),
+        .positive("X"),
         help: "Let X seconds of the simulation pass in a second.",
         fallback: "as fast as the machine allows",
         needs: "simulate"
     )
 
-    static let seed = Flag(
+    package static let seed = Flag(
         "seed",
-        value: Value("N", .whole),
+        .whole("N"),
         help: "The seed of all random numbers in the simulation; the same seed replays the same "
             + "run.",
         needs: "simulate"
@@ -146,204 +143,203 @@ extension Flag {
     static let freePace = pace.alone
     static let freeSeed = seed.alone
 
-    static let newState = Flag(
+    package static let newState = Flag(
         "state",
-        value: Value("DIR", .directory),
+        .directory("DIR"),
         help: "Directory of the rehearsal, in which nothing has run.",
         fallback: "a new one below $TMPDIR or /tmp"
     )
 
-    static let bad = Flag("bad", help: "A part of the vehicles has faults, drawn from the seed.")
+    package static let bad = Flag(
+        "bad",
+        help: "A part of the vehicles has faults, drawn from the seed."
+    )
 
-    static let servedBus = Flag(
+    package static let servedBus = Flag(
         "bus",
-        value: Value("ADDRESS", .text),
+        .text("ADDRESS"),
         help: "Serve the depot on the D-Bus bus at this address."
     )
 
-    static let servedAdapter = Flag(
-        "adapter",
-        value: Value("ADAPTER", .text),
-        help: "Serve the depot from this adapter of the host; each module needs its own adapter.",
-        isRepeatable: true
+    package static let servedAdapter = Flag(
+        repeatable: "adapter",
+        .text("ADAPTER"),
+        help: "Serve the depot from this adapter of the host; each module needs its own adapter."
     )
 
-    static let servedSeed = Flag(
+    package static let servedSeed = Flag(
         "seed",
-        value: Value("N", .whole),
+        .whole("N"),
         help: "The seed of all random numbers in the simulation.",
         fallback: "the seed in the depot's file"
     )
 
-    static let length = Flag(
+    package static let length = Flag(
         "for",
-        value: Value("TIME", .duration),
+        .duration("TIME"),
         help: "How long to listen, such as 5s or 2m.",
-        fallback: "30s"
+        standard: "30s"
     )
 
-    static let watchLength = Flag(
+    package static let watchLength = Flag(
         "for",
-        value: Value("TIME", .duration),
+        .duration("TIME"),
         help: "How long to watch, such as 30s or 2h.",
         fallback: "until interrupted; 30s in a simulated depot"
     )
 
-    static let profiles = Flag(
+    package static let profiles = Flag(
         "profiles",
-        value: Value("DIR", .directory),
+        .directory("DIR"),
         help: "Folder of profiles to use in addition to the built-in ones."
     )
 
-    static let manifest = Flag(
+    package static let manifest = Flag(
         "manifest",
-        value: Value("FILE", .file),
+        .file("FILE"),
         help: "The manifest that lists the vehicle, with its secret."
     )
 
-    static let property = Flag(
-        "property",
-        value: Value("NAME", .property),
-        help: "Show only this property.",
-        isRepeatable: true
+    package static let property = Flag(
+        repeatable: "property",
+        .property("NAME"),
+        help: "Show only this property."
     )
 
-    static let reason = Flag(
+    package static let reason = Flag(
         "reason",
-        value: Value("TEXT", .text),
+        .text("TEXT"),
         help: "The reason, for readers of the report and the status."
     )
 
-    static let clock = Flag(
+    package static let clockIsRight = Flag(
         "clock-is-right",
         help:
             "The machine's clock is right, although it shows a time before 2026 or before the last run."
     )
 
-    static let depot = Flag(
+    package static let wholeDepot = Flag(
         "all",
         help: "The whole depot: all vehicles, also those that are added later."
     )
 
-    static let watch = Flag(
+    package static let watches = Flag(
         "watch",
         help: "Show the active run continuously, and the next one after it, until Ctrl-C."
     )
 
-    static let rollout = Flag(
+    package static let rollout = Flag(
         "rollout",
-        value: Value("NAME", .rollout),
+        .rollout("NAME"),
         help: "The rollout.",
         fallback: "the one that ran last"
     )
 
-    static let last = Flag(
+    package static let last = Flag(
         "last",
-        value: Value("N", .whole),
+        .count("N"),
         help: "How many runs to list.",
-        fallback: "20"
+        standard: "20"
     )
 
-    static let expiry = Flag(
+    package static let expiry = Flag(
         "for",
-        value: Value("TIME", .duration),
+        .duration("TIME"),
         help: "How long it applies, such as 90m or 2d.",
         fallback: "until it is lifted"
     )
 
-    static let metadataDirectory = Flag(
+    package static let metadataDirectory = Flag(
         "metadata-dir",
-        value: Value("DIR", .directory),
+        .directory("DIR"),
         help: "Directory of the repository's trusted documents."
     )
 
-    static let metadataURL = Flag(
+    package static let metadataURL = Flag(
         "metadata-url",
-        value: Value("URL", .text),
+        .text("URL"),
         help: "URL of the repository's documents: http, https or file."
     )
 
-    static let targetName = Flag(
-        "target-name",
-        value: Value("NAME", .text),
-        help: "A target to download, by its name in the repository.",
-        isRepeatable: true
+    package static let targetName = Flag(
+        repeatable: "target-name",
+        .text("NAME"),
+        help: "A target to download, by its name in the repository."
     )
 
-    static let targetBaseURL = Flag(
+    package static let targetBaseURL = Flag(
         "target-base-url",
-        value: Value("URL", .text),
+        .text("URL"),
         help: "URL of the repository's targets: http, https or file."
     )
 
-    static let targetDirectory = Flag(
+    package static let targetDirectory = Flag(
         "target-dir",
-        value: Value("DIR", .directory),
+        .directory("DIR"),
         help: "Directory for verified files."
     )
 
-    static let key = Flag(
-        "key",
-        value: Value("KEY", .file),
+    package static let key = Flag(
+        repeatable: "key",
+        .file("KEY"),
         help: "Public key of minisign that must have signed the bundle: its file, or the line "
-            + "itself.",
-        isRepeatable: true
+            + "itself."
     )
 
-    static let threshold = Flag(
+    package static let threshold = Flag(
         "threshold",
-        value: Value("N", .whole),
+        .whole("N"),
         help: "How many of the keys must have signed the bundle.",
         fallback: "all of them",
         needs: "key"
     )
 
-    static let older = Flag(
+    package static let older = Flag(
         "older",
         help: "Take over a bundle that is older than the newest one of its rollout and key.",
         needs: "reason"
     )
 
-    static let olderReason = Flag(
+    package static let olderReason = Flag(
         "reason",
-        value: Value("TEXT", .text),
+        .text("TEXT"),
         help: "Why the older bundle is taken over, for the journal.",
         needs: "older"
     )
 
-    static let since = Flag(
+    package static let since = Flag(
         "since",
-        value: Value("BUNDLE", .file),
+        .file("BUNDLE"),
         help: "Leave out the images of this bundle, for a depot that has taken it over."
     )
 
-    static let bundleFolder = Flag(
+    package static let bundleFolder = Flag(
         "from",
-        value: Value("DIR", .directory),
+        .directory("DIR"),
         help: "Apply every bundle in this folder instead of a named one."
     )
 
-    static let watchedFolder = Flag(
+    package static let watchedFolder = Flag(
         "watch",
-        value: Value("DIR", .directory),
+        .directory("DIR"),
         help: "Print the units that apply bundles as they arrive in this folder."
     )
 
-    static let recordKey = Flag(
+    package static let recordKey = Flag(
         "key",
-        value: Value("KEY", .file),
+        .file("KEY"),
         help: "For reset: the public key of the record, as its file or as the line itself."
     )
 
-    static let repository = Flag(
+    package static let repository = Flag(
         "repository",
-        value: Value("NAME", .text),
+        .text("NAME"),
         help: "For reset: the repository of the record, by its name in the manifest."
     )
 
-    static let recordReason = Flag(
+    package static let recordReason = Flag(
         "reason",
-        value: Value("TEXT", .text),
+        .text("TEXT"),
         help: "For reset: the reason, which is recorded."
     )
 }

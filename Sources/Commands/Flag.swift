@@ -1,59 +1,90 @@
 /// One flag of one or more commands, as parser, help and completions need it.
-package struct Flag: Sendable, Equatable {
+package protocol FlagRow: Sendable {
     /// The name without the dashes.
-    package let long: String
-    package let short: Character?
+    var long: String { get }
+    var short: Character? { get }
     /// Nil for a flag without a value.
-    package let value: Value?
-    package let help: String
+    var value: (any ValueKind)? { get }
+    var help: String { get }
     /// The default, as the help shows it.
-    package let fallback: String?
-    package let isRepeatable: Bool
+    var fallback: String? { get }
+    var isRepeatable: Bool { get }
     /// The long name of another flag that this one requires.
-    package let needs: String?
+    var needs: String? { get }
+}
 
-    package init(
-        _ long: String,
-        short: Character? = nil,
-        value: Value? = nil,
-        help: String,
-        fallback: String? = nil,
-        isRepeatable: Bool = false,
-        needs: String? = nil
-    ) {
+/// A flag with the type of what a command line gives of it: `Bool` without a value, or else an optional, a value
+/// when there is a default, or an array when it may be repeated.
+package struct Flag<Value: Sendable>: FlagRow {
+    package let long: String
+    private(set) package var short: Character?
+    private(set) package var value: (any ValueKind)?
+    package let help: String
+    private(set) package var fallback: String?
+    private(set) package var isRepeatable = false
+    private(set) package var needs: String?
+    /// Reads the texts that are given, which are valid; none when the flag is not given.
+    let read: @Sendable ([String]) -> Value
+
+    init(_ long: String, short: Character? = nil, help: String, needs: String? = nil)
+    where Value == Bool {
         self.long = long
         self.short = short
-        self.value = value
+        self.help = help
+        self.needs = needs
+        read = { !$0.isEmpty }
+    }
+
+    init<Element>(
+        _ long: String,
+        _ form: ValueForm<Element>,
+        help: String,
+        fallback: String? = nil,
+        needs: String? = nil
+    ) where Value == Element? {
+        self.long = long
+        value = form
         self.help = help
         self.fallback = fallback
-        self.isRepeatable = isRepeatable
         self.needs = needs
+        read = { $0.first.flatMap(form.read) }
+    }
+
+    /// A flag with a default, which is read like a given value.
+    init(_ long: String, _ form: ValueForm<Value>, help: String, standard: String) {
+        guard let value = form.read(standard) else {
+            preconditionFailure("the default of --\(long)")
+        }
+        self.long = long
+        self.value = form
+        self.help = help
+        fallback = standard
+        read = { $0.first.flatMap(form.read) ?? value }
+    }
+
+    init<Element>(
+        repeatable long: String,
+        _ form: ValueForm<Element>,
+        help: String,
+        fallback: String? = nil
+    ) where Value == [Element] {
+        self.long = long
+        value = form
+        self.help = help
+        self.fallback = fallback
+        isRepeatable = true
+        read = { $0.compactMap(form.read) }
     }
 
     /// The same flag for a command on which it needs no other.
     var alone: Flag {
-        Flag(
-            long,
-            short: short,
-            value: value,
-            help: help,
-            fallback: fallback,
-            isRepeatable: isRepeatable
-        )
+        var flag = self
+        flag.needs = nil
+        return flag
     }
+}
 
-    /// The value of a flag.
-    package struct Value: Sendable, Equatable {
-        /// The name in the help, such as `DIR`.
-        package let name: String
-        package let kind: ValueKind
-
-        package init(_ name: String, _ kind: ValueKind) {
-            self.name = name
-            self.kind = kind
-        }
-    }
-
+extension FlagRow {
     /// The help text with the other facts from the table.
     package var fullHelp: String {
         var text = help
@@ -65,22 +96,22 @@ package struct Flag: Sendable, Equatable {
 }
 
 /// A word of a command line that is not a flag.
-package struct Argument: Sendable, Equatable {
+package struct Argument: Sendable {
     package enum Count: Sendable, Equatable {
         case one, atMostOne, any
     }
 
-    package let name: String
-    package let kind: ValueKind
+    package let kind: any ValueKind
     package let count: Count
     package let help: String
 
-    package init(_ name: String, _ kind: ValueKind, _ count: Count = .one, help: String) {
-        self.name = name
-        self.kind = kind
+    init<Value>(_ form: ValueForm<Value>, _ count: Count = .one, help: String) {
+        kind = form
         self.count = count
         self.help = help
     }
+
+    package var name: String { kind.name }
 
     /// The argument in usage lines; brackets mean that it is optional.
     package var usage: String {

@@ -76,7 +76,7 @@ package enum Help {
     }
 }
 
-extension Flag {
+extension FlagRow {
     /// The flag in the form `-q, --quiet` or `    --state DIR`.
     fileprivate var term: String {
         (short.map { "-\($0), " } ?? "    ") + "--" + long + (value.map { " " + $0.name } ?? "")

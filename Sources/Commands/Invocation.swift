@@ -1,4 +1,6 @@
 /// A parsed command line: a command with its checked values.
+///
+/// What it gives of a flag is read by the flag of the table, and has the flag's type.
 package struct Invocation: Sendable, Equatable {
     package let command: CommandName
     package let arguments: [String]
@@ -12,11 +14,7 @@ package struct Invocation: Sendable, Equatable {
         self.given = given
     }
 
-    package func has(_ flag: String) -> Bool { given[flag] != nil }
-
-    package func value(_ flag: String) -> String? { given[flag]?.first }
-
-    package func values(_ flag: String) -> [String] { given[flag] ?? [] }
+    package subscript<Value>(flag: Flag<Value>) -> Value { flag.read(given[flag.long] ?? []) }
 }
 
 /// The result of parsing a command line.

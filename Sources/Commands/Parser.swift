@@ -59,8 +59,9 @@ private struct CommandLineReader {
         }
         if let fault { throw fault }
         try checkArguments()
-        try checkTogether()
-        return .run(Invocation(command: command.id, arguments: arguments, given: given))
+        let invocation = Invocation(command: command.id, arguments: arguments, given: given)
+        try checkTogether(invocation)
+        return .run(invocation)
     }
 
     private mutating func take(flag word: String, _ rest: inout ArraySlice<String>) {
@@ -80,8 +81,15 @@ private struct CommandLineReader {
             guard let text else {
                 return note(.missingValue(flag: name, value: value.name, command: command.id))
             }
-            if let expected = value.kind.complaint(about: text) {
-                note(.badValue(flag: name, text: text, expected: expected, command: command.id))
+            if !value.isValid(text) {
+                note(
+                    .badValue(
+                        flag: name,
+                        text: text,
+                        expected: value.expected,
+                        command: command.id
+                    )
+                )
             }
         } else if text != nil {
             note(.unexpectedValue(flag: name, command: command.id))
@@ -107,11 +115,11 @@ private struct CommandLineReader {
                 }
                 continue
             }
-            if let expected = argument.kind.complaint(about: text) {
+            guard argument.kind.isValid(text) else {
                 throw .badArgument(
                     name: argument.name,
                     text: text,
-                    expected: expected,
+                    expected: argument.kind.expected,
                     command: command.id
                 )
             }
@@ -119,20 +127,20 @@ private struct CommandLineReader {
         if let extra = left.first { throw .extraArgument(extra, command: command.id) }
     }
 
-    private func checkTogether() throws(UsageError) {
+    private func checkTogether(_ invocation: Invocation) throws(UsageError) {
         for flag in command.flags {
             guard given[flag.long] != nil, let other = flag.needs, given[other] == nil else {
                 continue
             }
             throw .needs(flag: "--" + flag.long, other: "--" + other, command: command.id)
         }
-        if given["json"] != nil, given["events"]?.first == "-" {
+        if invocation[Command.json], invocation[Command.events] == "-" {
             throw .twoResults(command: command.id)
         }
     }
 }
 
-extension Flag {
+extension FlagRow {
     /// Whether `name`, with its dashes, is this flag.
     fileprivate func answers(to name: String) -> Bool {
         name == "--" + long || short.map { name == "-\($0)" } ?? false

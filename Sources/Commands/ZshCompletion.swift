@@ -54,7 +54,7 @@ enum ZshCompletion {
             for flag in command.flags { script += " \\\n            " + specification(flag) }
             for (index, argument) in command.arguments.enumerated() {
                 let place = argument.count == .any ? "*" : String(index + 1)
-                let text = "\(place):\(argument.name):\(action(argument.kind))"
+                let text = "\(place):\(argument.name):\(action(argument.kind.completion))"
                 script += " \\\n            " + Completion.quoted(text)
             }
             script += "\n        ;;\n"
@@ -72,26 +72,25 @@ enum ZshCompletion {
     }
 
     /// One flag in the form that `_arguments` requires.
-    private static func specification(_ flag: Flag) -> String {
+    private static func specification(_ flag: any FlagRow) -> String {
         let help = Completion.quoted("[" + escaped(flag.help) + "]")
         guard let value = flag.value else {
             guard let short = flag.short else { return "'--\(flag.long)'" + help }
             let both = "'(-\(short) --\(flag.long))'"
             return both + "{-\(short),--\(flag.long)}" + help
         }
-        let action = Completion.quoted(":" + escaped(value.name) + ":" + action(value.kind))
+        let action = Completion.quoted(":" + escaped(value.name) + ":" + action(value.completion))
         return "'\(flag.isRepeatable ? "*" : "")--\(flag.long)='" + help + action
     }
 
-    private static func action(_ kind: ValueKind) -> String {
-        switch kind {
-        case .file, .fileOrStream, .fileEnding: "_files"
-        case .directory: "_files -/"
-        case .whole, .positive, .text, .duration, .property: " "
-        case .vehicles, .rollout, .run:
-            Completion.Known(kind).map { " _yardmaster_known \($0.rawValue)" } ?? " "
+    private static func action(_ completion: ValueCompletion) -> String {
+        switch completion {
+        case .files: "_files"
+        case .directories: "_files -/"
+        case .nothing: " "
+        case .known(let known): " _yardmaster_known \(known.rawValue)"
         case .words(let words): "(\(words.joined(separator: " ")))"
-        case .command: "(\(Completion.firstWords.joined(separator: " ")))"
+        case .commands: "(\(Completion.firstWords.joined(separator: " ")))"
         }
     }
 

@@ -13,12 +13,12 @@ struct BundleApplyCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         bundle = invocation.arguments.first
-        folder = invocation.value("from")
+        folder = invocation[Command.bundleFolder]
         let state = try CommonOptions.stateDirectory(invocation, context)
         let signers = try BundleSigners(invocation)
         common = try CommonOptions(invocation, context)
         self.context = context
-        guard let target = invocation.value("target-dir") else {
+        guard let target = invocation[Command.targetDirectory] else {
             throw CommandError(.usage, "'bundle apply' needs '--target-dir'")
         }
         guard (bundle == nil) != (folder == nil) else {

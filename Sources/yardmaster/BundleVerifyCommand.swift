@@ -20,7 +20,7 @@ struct BundleVerifyCommand {
         state = try CommonOptions.stateDirectory(invocation, context)
         demand = try BundleSigners(invocation)
         older = try OlderBundle.wish(invocation)
-        target = invocation.value("target-dir")
+        target = invocation[Command.targetDirectory]
         common = CommonOptions(invocation)
         self.context = context
     }

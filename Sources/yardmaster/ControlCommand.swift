@@ -26,11 +26,11 @@ struct ControlCommand {
         for text in invocation.arguments { vehicles.append(try KnownVehicles.selection(text)) }
         request = SteeringRequest(
             verb,
-            rollout: invocation.value("rollout"),
+            rollout: invocation[Command.rollout],
             vehicles: vehicles,
-            isAll: invocation.has("all"),
-            reason: invocation.value("reason"),
-            length: invocation.value("for").flatMap { Duration(text: $0) },
+            isAll: invocation[Command.wholeDepot],
+            reason: invocation[Command.reason],
+            length: invocation[Command.expiry],
             author: Self.author
         )
         if let fault = request.fault {
@@ -47,7 +47,7 @@ struct ControlCommand {
             try ClockCheck.demand(invocation, RealTime().wallTime, state: state)
         }
         var listed: [PlannedVehicle] = []
-        for manifest in invocation.values("manifest") {
+        for manifest in invocation[Command.known] {
             listed += try Inputs.plan(manifest, context, common).vehicles
         }
         requests = OperatorRequests(
@@ -73,7 +73,7 @@ struct ControlCommand {
         }
         try RootRule.demand(
             state,
-            more: invocation.has("state") ? "" : " --state " + NextStep.quoted(state)
+            more: invocation[Command.state] != nil ? "" : " --state " + NextStep.quoted(state)
         )
         return state
     }

@@ -12,7 +12,7 @@ struct DoctorCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments.first
-        bus = invocation.value("bus")
+        bus = invocation[Command.bus]
         common = try CommonOptions(invocation, context)
     }
 

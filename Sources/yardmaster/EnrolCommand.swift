@@ -17,7 +17,7 @@ struct EnrolCommand {
             wish,
             state: state,
             simulation: SimulationOptions(invocation),
-            bus: invocation.value("bus"),
+            bus: invocation[Command.bus],
             library: common.profiles,
             context
         ) { result in

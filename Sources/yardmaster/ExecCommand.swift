@@ -14,7 +14,7 @@ struct ExecCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         let pattern = try KnownVehicles.selection(invocation.arguments[0])
-        guard let fleet = invocation.value("manifest") else {
+        guard let fleet = invocation[Command.manifest] else {
             throw CommandError(
                 .usage,
                 "no manifest is given that lists the vehicle \(pattern.text.visible)",

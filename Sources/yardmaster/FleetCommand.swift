@@ -23,7 +23,7 @@ struct FleetCommand {
     // MARK: init and upgrade
 
     func makeTables() async throws(CommandError) -> ExitCode {
-        if invocation.has("sql") {
+        if invocation[Command.fleetStatements] {
             context.console.result(
                 FleetSchema.current.statements(from: 0, by: Self.program) + FleetRole.statements
             )
@@ -55,7 +55,7 @@ struct FleetCommand {
 
     func upgradeTables() async throws(CommandError) -> ExitCode {
         let access = try FleetAccess(invocation, context)
-        let wantsStatements = invocation.has("sql")
+        let wantsStatements = invocation[Command.fleetStatements]
         let (standing, missing) = try await access.withServer { fleet throws(FleetError) in
             let standing = try await fleet.standing()
             guard case .older = standing, !wantsStatements else { return (standing, [FleetRole]()) }

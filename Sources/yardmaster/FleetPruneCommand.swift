@@ -24,11 +24,9 @@ struct FleetPruneCommand {
 
     func run() async throws(CommandError) -> ExitCode {
         let beginnings =
-            invocation.value("keep").flatMap { ValueKind.whole($0) }
-            .map { Int(clamping: $0) } ?? 3
+            invocation[Command.keptBeginnings]
         let age =
-            invocation.value("older-than").flatMap { Duration(text: $0) }
-            ?? .seconds(90 * 86_400)
+            invocation[Command.olderThan]
         guard beginnings > 0 else {
             throw CommandError(
                 .usage,
@@ -37,9 +35,9 @@ struct FleetPruneCommand {
             )
         }
         let retention = FleetRetention(beginnings: beginnings, age: age)
-        let isDry = invocation.has("dry-run")
+        let isDry = invocation[Command.dryRun]
         var archive: FleetArchive?
-        if let path = invocation.value("archive"), !isDry {
+        if let path = invocation[Command.archive], !isDry {
             archive = try FleetArchive(appendingTo: path)
         }
         let access = try FleetAccess(invocation, context)

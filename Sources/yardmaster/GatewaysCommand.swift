@@ -22,7 +22,7 @@ struct GatewaysCommand {
         let gateways = try await access.withTables { fleet throws(FleetError) in
             try await fleet.gateways()
         }
-        if invocation.has("metrics") {
+        if invocation[Command.gatewayMetrics] {
             context.console.result(MetricsText.text(GatewayMetrics.families(gateways)))
         } else if common.wantsJSON {
             let document = JSONValue.object([

@@ -7,9 +7,6 @@ import Wire
 
 /// `history`: the runs so far, the newest first.
 struct HistoryCommand {
-    /// As many as fit on a screen.
-    static let usual = 20
-
     private let standings: Standings
     private let rollout: String?
     private let count: Int
@@ -17,10 +14,8 @@ struct HistoryCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         standings = try Standings(invocation, context)
-        rollout = invocation.value("rollout")
-        count =
-            invocation.value("last").flatMap { ValueKind.whole($0) }
-            .map { Int(clamping: $0) } ?? Self.usual
+        rollout = invocation[Command.rollout]
+        count = invocation[Command.last]
         common = CommonOptions(invocation)
     }
 

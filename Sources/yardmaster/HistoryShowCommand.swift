@@ -15,7 +15,7 @@ struct HistoryShowCommand {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         standings = try Standings(invocation, context)
         wish = try RunWish(invocation.arguments[0])
-        reports = invocation.values("report").compactMap { ReportFile($0) }
+        reports = invocation[Command.report].compactMap { ReportFile($0) }
         common = CommonOptions(invocation)
     }
 

@@ -19,20 +19,20 @@ struct InventoryCommand: Sendable {
     private let context: Context
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        manifest = invocation.value("manifest")
+        manifest = invocation[Command.manifest]
         fleet = try FleetAccess.ofRun(invocation, context)
-        isLast = invocation.has("last")
-        wantsTable = invocation.has("csv")
-        length = invocation.value("for").flatMap { Duration(text: $0) } ?? .seconds(30)
+        isLast = invocation[Command.kept]
+        wantsTable = invocation[Command.table]
+        length = invocation[Command.listening]
         state = try CommonOptions.stateDirectory(invocation, context)
         simulation = SimulationOptions(invocation)
-        bus = invocation.value("bus")
+        bus = invocation[Command.bus]
         common = try CommonOptions(invocation, context)
         self.context = context
         if wantsTable, common.wantsJSON {
             throw CommandError(.usage, "--json and --csv cannot be used together")
         }
-        if manifest == nil, invocation.has("limit") {
+        if manifest == nil, !invocation[Command.limit].isEmpty {
             throw CommandError(
                 .usage,
                 "--limit needs a fleet list",

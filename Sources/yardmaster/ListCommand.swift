@@ -23,7 +23,7 @@ struct ListCommand {
         }
         words = ListWords(
             state: state,
-            reason: invocation.value("reason"),
+            reason: invocation[Command.reason],
             author: ControlCommand.author
         )
     }

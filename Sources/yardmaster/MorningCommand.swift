@@ -18,13 +18,13 @@ struct MorningCommand {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         standings = try Standings(invocation, context)
         common = CommonOptions(invocation)
-        since = invocation.value("since")
-        days = invocation.value("days").flatMap { Int($0) } ?? 7
+        since = invocation[Command.since]
+        days = invocation[Command.days]
         var forms: [Form] = []
         if common.wantsJSON { forms.append(.json) }
-        if invocation.has("csv") { forms.append(.csv) }
-        if invocation.has("html") { forms.append(.html) }
-        if let address = invocation.value("mail") {
+        if invocation[Command.csv] { forms.append(.csv) }
+        if invocation[Command.html] { forms.append(.html) }
+        if let address = invocation[Command.mail] {
             guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), address.contains("@")
             else {
                 throw CommandError(

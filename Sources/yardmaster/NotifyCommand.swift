@@ -22,7 +22,7 @@ struct NotifyCommand {
         self.context = context
         arguments = invocation.arguments
         var notices = NoticeSender(state: state, context: context)
-        if let manifest = invocation.value("manifest") {
+        if let manifest = invocation[Command.manifest] {
             if let warning = UnitSight.warning(manifest, seesHome: false) {
                 context.console.note(warning)
             }

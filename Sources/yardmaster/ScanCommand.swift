@@ -21,9 +21,9 @@ struct ScanCommand: Sendable {
     let context: Context
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        length = invocation.value("for").flatMap { Duration(text: $0) } ?? .seconds(30)
+        length = invocation[Command.length]
         simulation = SimulationOptions(invocation)
-        bus = invocation.value("bus")
+        bus = invocation[Command.bus]
         library = try ProfileFolder.library(invocation, context)
         common = CommonOptions(invocation)
         state = try? CommonOptions.stateDirectory(invocation, context)

@@ -7,7 +7,7 @@ import Operations
 struct SchemaCommand {
     let describesInterface: Bool
 
-    init(_ invocation: Invocation) { describesInterface = invocation.has("api") }
+    init(_ invocation: Invocation) { describesInterface = invocation[Command.api] }
 
     func run(_ context: Context) -> ExitCode {
         context.console.result(

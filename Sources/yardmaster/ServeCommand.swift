@@ -27,11 +27,11 @@ struct ServeCommand {
             flags: PlaceFlags(invocation),
             shelf: PlanShelf()
         )
-        listen = invocation.values("listen")
-        hosts = invocation.values("host")
+        listen = invocation[Command.listen]
+        hosts = invocation[Command.host]
         gate = LiveGate(
-            path: invocation.value("access") ?? journal.state + "/access.yaml",
-            isOpen: invocation.has("open")
+            path: invocation[Command.access] ?? journal.state + "/access.yaml",
+            isOpen: invocation[Command.open]
         )
         fleet = try FleetAccess.ofVerb(invocation, context, state: journal.state)
         standings = Standings(

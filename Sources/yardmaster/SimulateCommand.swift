@@ -13,8 +13,8 @@ struct SimulateCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         depot = invocation.arguments[0]
-        let adapters = invocation.values("adapter")
-        switch (invocation.value("bus").flatMap { BusAddress($0) }, adapters.isEmpty) {
+        let adapters = invocation[Command.servedAdapter]
+        switch (invocation[Command.bus].flatMap { BusAddress($0) }, adapters.isEmpty) {
         case (let address?, true): place = .bus(address)
         case (nil, false): place = .adapters(adapters)
         case (nil, true):
@@ -31,7 +31,7 @@ struct SimulateCommand {
             )
         }
         state = try CommonOptions.stateDirectory(invocation, context)
-        seed = invocation.value("seed").flatMap { ValueKind.whole($0) }
+        seed = invocation[Command.seed]
         common = try CommonOptions(invocation, context)
         self.context = context
     }

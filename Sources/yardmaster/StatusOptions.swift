@@ -16,9 +16,9 @@ struct StatusOptions: Sendable {
         standings =
             invocation.command == .fleetStatus
             ? try Standings(ofFleet: invocation, context) : try Standings(invocation, context)
-        rollout = invocation.value("rollout")
+        rollout = invocation[Command.rollout]
         common = CommonOptions(invocation)
-        watches = invocation.has("watch")
-        reports = invocation.values("report").compactMap { ReportFile($0) }
+        watches = invocation[Command.watches]
+        reports = invocation[Command.report].compactMap { ReportFile($0) }
     }
 }

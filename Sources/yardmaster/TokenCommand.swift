@@ -9,7 +9,7 @@ struct TokenCommand {
 
     init(_ invocation: Invocation) {
         source = invocation.arguments[0]
-        wantsJSON = invocation.has("json")
+        wantsJSON = invocation[Command.json]
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

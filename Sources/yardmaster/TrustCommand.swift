@@ -30,7 +30,7 @@ struct TrustCommand {
     }
 
     private func update() async throws(CommandError) {
-        let isQuiet = invocation.has("quiet")
+        let isQuiet = invocation[Command.quiet]
         let update = TrustUpdate(invocation) { [context] text in
             if !isQuiet { context.console.result(text + "\n") }
         }

@@ -15,7 +15,7 @@ struct TrustShowCommand {
 
     func run() throws(CommandError) -> ExitCode {
         let directories: [String]
-        if let directory = invocation.value("metadata-dir") {
+        if let directory = invocation[Command.metadataDirectory] {
             directories = [directory]
         } else {
             let state = try CommonOptions.stateDirectory(invocation, context, toLook: true)
@@ -23,7 +23,7 @@ struct TrustShowCommand {
         }
         let report = try TrustReport(of: directories)
         context.console.result(
-            invocation.has("json") ? report.document.text + "\n" : report.text
+            invocation[Command.json] ? report.document.text + "\n" : report.text
         )
         return .done
     }

@@ -14,7 +14,7 @@ struct ValidateCommand {
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         manifest = invocation.arguments[0]
         common = try CommonOptions(invocation, context)
-        looksAtFiles = !invocation.has("without-files")
+        looksAtFiles = !invocation[Command.withoutFiles]
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {

@@ -6,7 +6,7 @@ import Wire
 struct VersionCommand {
     let wantsJSON: Bool
 
-    init(_ invocation: Invocation) { wantsJSON = invocation.has("json") }
+    init(_ invocation: Invocation) { wantsJSON = invocation[Command.json] }
 
     func run(_ context: Context) -> ExitCode {
         let document = JSONValue.object([

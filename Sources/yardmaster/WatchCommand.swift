@@ -21,7 +21,7 @@ struct WatchCommand: Sendable {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         vehicle = invocation.arguments[0]
-        guard let fleet = invocation.value("manifest") else {
+        guard let fleet = invocation[Command.manifest] else {
             throw CommandError(
                 .usage,
                 "no manifest is given that lists the vehicle \(vehicle.visible)",
@@ -29,10 +29,10 @@ struct WatchCommand: Sendable {
             )
         }
         self.fleet = fleet
-        names = invocation.values("property")
-        length = invocation.value("for").flatMap { Duration(text: $0) }
+        names = invocation[Command.property]
+        length = invocation[Command.watchLength]
         simulation = SimulationOptions(invocation)
-        bus = invocation.value("bus")
+        bus = invocation[Command.bus]
         common = try CommonOptions(invocation, context)
         self.context = context
     }

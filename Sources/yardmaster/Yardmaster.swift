@@ -14,9 +14,10 @@ enum Yardmaster {
         // system's log in every run. Dispatch has not started a thread yet.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         let arguments = Array(CommandLine.arguments.dropFirst())
-        if isQuick(arguments) {
+        let request = Result { () throws(UsageError) in try Parser.parse(arguments) }
+        if isQuick(request) {
             let outlet = DirectOutlet()
-            end(await run(arguments, Context(console: Console(outlet))), outlet)
+            end(await run(request, arguments, Context(console: Console(outlet))), outlet)
         }
         let outlet: Outlet
         do throws(ThreadError) {
@@ -31,35 +32,15 @@ enum Yardmaster {
             exit(refusal.exitCode.rawValue)
         }
         async let written: Void = outlet.pump()
-        let code = await run(arguments, Context(console: Console(outlet)))
+        let code = await run(request, arguments, Context(console: Console(outlet)))
         outlet.finish()
         await written
         end(code, outlet)
     }
 
-    /// Whether the command needs neither files nor radio: then a thread for the output would cost
-    /// more than the command.
-    private static func isQuick(_ arguments: [String]) -> Bool {
-        guard case .run(let invocation)? = try? Parser.parse(arguments) else { return true }
-        switch invocation.command {
-        case .version, .help, .man, .completion, .complete, .schema, .trust, .bundleShow:
-            return true
-        case .validate, .plan, .rehearse, .run, .status, .show, .morning, .pause, .resume, .abort,
-            .retry,
-            .inhibit, .uninhibit,
-            .clear, .vehicleRenamed, .vehicleMoved, .acceptRestore, .history, .historyShow,
-            .historyCompare, .scan, .inventory, .enrol, .watch,
-            .exec, .tokenShow, .secretsCheck, .secretsRotate,
-            .imageInspect,
-            .fetch, .imagesList, .imagesVerify, .imagesPrune, .bundleCreate, .bundleVerify,
-            .bundleApply, .bundleCopy, .profilesList, .profilesShow, .profilesCheck,
-            .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,
-            .fleetStatus, .fleetInit, .fleetCheck, .fleetUpgrade, .fleetPrune, .fleetAcceptRestore,
-            .gateways, .gatewayDrain, .gatewayForget,
-            .serve, .simulate,
-            .doctor:
-            return false
-        }
+    private static func isQuick(_ request: Result<Request, UsageError>) -> Bool {
+        guard case .success(.run(let invocation)) = request else { return true }
+        return Command.named(invocation.command)?.isQuick == true
     }
 
     private static func end(_ code: ExitCode, _ outlet: any TextOutlet) -> Never {
@@ -76,23 +57,20 @@ enum Yardmaster {
         exit(loss.exitCode.rawValue)
     }
 
-    private static func run(_ arguments: [String], _ context: Context) async -> ExitCode {
+    private static func run(
+        _ request: Result<Request, UsageError>,
+        _ arguments: [String],
+        _ context: Context
+    ) async -> ExitCode {
         do throws(CommandError) {
-            return try await dispatch(try request(arguments), context)
+            let request = try request.mapError { (error: UsageError) in error.commandError }.get()
+            return try await dispatch(request, context)
         } catch {
             context.console.note(error.text)
             if Parser.wantsJSON(arguments) {
                 context.console.result(error.document.text + "\n")
             }
             return error.exitCode
-        }
-    }
-
-    private static func request(_ arguments: [String]) throws(CommandError) -> Request {
-        do throws(UsageError) {
-            return try Parser.parse(arguments)
-        } catch {
-            throw error.commandError
         }
     }
 
@@ -106,7 +84,7 @@ enum Yardmaster {
             return .done
         case .run(let invocation):
             let reaching = try context.reaching(invocation)
-            if !invocation.has("quiet"), let place = reaching.reach.ownPlace(invocation) {
+            if !invocation[Command.quiet], let place = reaching.reach.ownPlace(invocation) {
                 context.console.note("yardmaster: a rehearsal; its state is in \(place)\n")
             }
             return try await dispatch(invocation, reaching)
@@ -130,7 +108,7 @@ enum Yardmaster {
             try await RunCommand(
                 options: try RunOptions(invocation, context),
                 context: context
-            ).rotateSecrets(splitting: invocation.has("split"))
+            ).rotateSecrets(splitting: invocation[Command.split])
         case .serve: try await ServeCommand(invocation, context).run()
         case .simulate: try await SimulateCommand(invocation, context).run()
         case .doctor: try await DoctorCommand(invocation, context).run(context)
@@ -197,7 +175,7 @@ enum Yardmaster {
         case .imagesVerify: try ImagesCommand(.verify, invocation, context).run()
         case .imagesPrune:
             try ImagesCommand(
-                .prune(forgetting: invocation.values("forget")),
+                .prune(forgetting: invocation[Command.forget]),
                 invocation,
                 context
             ).run()

@@ -15,12 +15,12 @@ import Testing
         ])
         #expect(line.command == .run)
         #expect(line.arguments == ["m.yaml"])
-        #expect(line.value("state") == "/a")
-        #expect(line.value("events") == "x=y")
-        #expect(line.has("quiet"))
-        #expect(!line.has("json"))
-        #expect(line.values("limit") == ["v1", "b*"])
-        #expect(line.values("seed") == [])
+        #expect(line[Command.state] == "/a")
+        #expect(line[Command.events] == "x=y")
+        #expect(line[Command.quiet])
+        #expect(!line[Command.json])
+        #expect(line[Command.limit].map(\.text) == ["v1", "b*"])
+        #expect(line[Command.seed] == nil)
     }
 
     @Test func `a rehearsal of what needs no vehicle is refused with the reason`() {
@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `a lone dash is a value`() throws {
-        #expect(try invocation(["run", "m.yaml", "--events", "-"]).value("events") == "-")
+        #expect(try invocation(["run", "m.yaml", "--events", "-"])[Command.events] == "-")
     }
 
     @Test func `after two dashes nothing is a flag`() throws {
@@ -134,14 +134,14 @@ import Testing
     @Test(arguments: [("1", 1.0), ("0.5", 0.5), ("60", 60), ("3600.25", 3_600.25)])
     func `a pace is a decimal number`(text: String, pace: Double) throws {
         let line = try invocation(["run", "m", "--simulate", "d", "--pace", text])
-        #expect(line.value("pace").flatMap { ValueKind.positive($0) } == pace)
+        #expect(line[Command.pace] == pace)
     }
 
     @Test func `a seed has up to 64 bits`() throws {
         let line = try invocation([
             "run", "m", "--simulate", "d", "--seed", "18446744073709551615",
         ])
-        #expect(line.value("seed").flatMap { ValueKind.whole($0) } == .max)
+        #expect(line[Command.seed] == .max)
     }
 
     @Test func `every usage error says where to read on`() {

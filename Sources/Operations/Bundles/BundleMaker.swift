@@ -24,8 +24,8 @@ package struct BundleMaker {
         path = invocation.arguments[1]
         state = try CommonOptions.stateDirectory(invocation, context)
         common = try CommonOptions(invocation, context)
-        profiles = invocation.value("profiles")
-        since = invocation.value("since")
+        profiles = invocation[Command.profiles]
+        since = invocation[Command.since]
         self.context = context
     }
 

@@ -117,8 +117,8 @@ package struct OlderBundle: Sendable {
 
     /// Nil without `--older`.
     package static func wish(_ invocation: Invocation) throws(CommandError) -> OlderBundle? {
-        guard invocation.has("older") else { return nil }
-        guard let reason = invocation.value("reason"), reason.contains(where: { $0 != " " }) else {
+        guard invocation[Command.older] else { return nil }
+        guard let reason = invocation[Command.reason], reason.contains(where: { $0 != " " }) else {
             throw CommandError(
                 .usage,
                 "'--older' needs '--reason'",

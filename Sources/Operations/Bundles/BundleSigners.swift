@@ -8,8 +8,8 @@ package struct BundleSigners {
     package let demand: BundleDemand?
 
     package init(_ invocation: Invocation) throws(CommandError) {
-        let keys = invocation.values("key")
-        let threshold = invocation.value("threshold").flatMap { ValueKind.whole($0) }
+        let keys = invocation[Command.key]
+        let threshold = invocation[Command.threshold]
         guard !keys.isEmpty else {
             demand = nil
             return

@@ -1,7 +1,5 @@
 package import Commands
 import Domain
-import Families
-import Modules
 
 /// The flags and arguments of `enrol`.
 package struct EnrolmentWish: Sendable {
@@ -25,7 +23,7 @@ package struct EnrolmentWish: Sendable {
     let search: Duration
 
     package init(_ invocation: Invocation) throws(CommandError) {
-        guard let fleet = invocation.value("list") else {
+        guard let fleet = invocation[Command.list] else {
             throw CommandError(
                 .usage,
                 "no fleet list is given for the vehicle's row",
@@ -34,19 +32,19 @@ package struct EnrolmentWish: Sendable {
         }
         self.fleet = fleet
         vehicle = invocation.arguments.first
-        batch = invocation.value("batch")
-        serial = invocation.value("serial")
-        name = invocation.value("name")
-        family = invocation.value("family") ?? FamilyRegistry.shapes[0].family.rawValue
-        profile = invocation.value("profile") ?? Profile.generic
-        oldSecret = invocation.value("old-secret")
-        passkey = invocation.value("passkey")
-        keys = invocation.value("keys") ?? "keys"
-        credentials = invocation.value("credentials")
-        receiver = invocation.value("hand-to")
-        rotates = invocation.has("rotate")
-        undoes = invocation.has("undo")
-        search = invocation.value("for").flatMap { Duration(text: $0) } ?? .seconds(30)
+        batch = invocation[Command.batch]
+        serial = invocation[Command.serial]
+        name = invocation[Command.name]
+        family = invocation[Command.family]
+        profile = invocation[Command.profile]
+        oldSecret = invocation[Command.oldSecret]
+        passkey = invocation[Command.passkey]
+        keys = invocation[Command.keys]
+        credentials = invocation[Command.credentials]
+        receiver = invocation[Command.receiver]
+        rotates = invocation[Command.rotate]
+        undoes = invocation[Command.undo]
+        search = invocation[Command.search]
         guard (vehicle == nil) != (batch == nil) else {
             throw CommandError(
                 .usage,

@@ -24,7 +24,7 @@ package struct FleetAccess: Sendable {
 
     /// The fleet for a command that needs one.
     package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        guard let access = try Self.named(invocation.value("fleet"), context) else {
+        guard let access = try Self.named(invocation[Command.fleetAddress], context) else {
             throw CommandError(
                 .usage,
                 "nothing says where the fleet's database is",
@@ -42,7 +42,7 @@ package struct FleetAccess: Sendable {
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) -> FleetAccess? {
-        let flag = invocation.value("fleet")
+        let flag = invocation[Command.fleetAddress]
         if flag == nil, invocation.isRehearsal { return nil }
         return try named(flag, context)
     }
@@ -55,8 +55,8 @@ package struct FleetAccess: Sendable {
         _ context: Context,
         state: String
     ) throws(CommandError) -> FleetAccess? {
-        guard let access = try named(invocation.value("fleet"), context) else { return nil }
-        guard !invocation.has("fleet") else { return access }
+        guard let access = try named(invocation[Command.fleetAddress], context) else { return nil }
+        guard invocation[Command.fleetAddress] == nil else { return access }
         let isRehearsal = try? JournalReader(directory: state).read { view throws(JournalError) in
             guard try view.lastRun(rollout: nil)?.seed != nil else { return false }
             return try !view.isOfFleet()
@@ -70,10 +70,10 @@ package struct FleetAccess: Sendable {
         _ context: Context,
         state: String
     ) throws(CommandError) -> FleetAccess? {
-        guard invocation.has("journal") else {
+        guard invocation[Command.journal] else {
             return try ofVerb(invocation, context, state: state)
         }
-        guard !invocation.has("fleet") else {
+        guard invocation[Command.fleetAddress] == nil else {
             throw CommandError(
                 .usage,
                 "'--journal' means that no fleet is asked, and '--fleet' names one"

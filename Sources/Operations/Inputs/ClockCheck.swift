@@ -12,8 +12,6 @@ package enum ClockCheck {
     /// By so much a clock that was set right may have gone back.
     static let tolerance = Duration.seconds(300)
 
-    package static let flag = "clock-is-right"
-
     /// Refuses a clock from before this program, or from before the last run here.
     ///
     /// Only the last run counts: a clock that was once wrong in the future needs one run with the flag, and no more. Runs
@@ -23,7 +21,7 @@ package enum ClockCheck {
         _ now: WallTime,
         state: String
     ) throws(CommandError) {
-        guard !invocation.has(flag), !invocation.isRehearsal else { return }
+        guard !invocation[Command.clockIsRight], !invocation.isRehearsal else { return }
         if now < earliest { throw refusal(now, "no time before \(earliest) can be right") }
         guard let last = last(in: state), now.advanced(by: tolerance) < last.time else { return }
         throw refusal(
@@ -39,7 +37,7 @@ package enum ClockCheck {
             because: [cause],
             hint:
                 "set it, as with 'timedatectl set-time' or 'timedatectl set-ntp true'; nothing was done. If it is "
-                + "right, say --\(flag) once"
+                + "right, say --\(Command.clockIsRight.long) once"
         )
     }
 

@@ -21,14 +21,14 @@ package struct CommonOptions: Sendable {
     package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         self.init(invocation)
         profiles = try ProfileFolder.library(invocation, context)
-        profileFolder = invocation.value("profiles")
+        profileFolder = invocation[Command.profiles]
     }
 
     package init(_ invocation: Invocation) {
-        wantsJSON = invocation.has("json")
-        isQuiet = invocation.has("quiet")
-        noColor = invocation.has("no-color")
-        limit = invocation.values("limit").compactMap { VehicleSelection($0) }
+        wantsJSON = invocation[Command.json]
+        isQuiet = invocation[Command.quiet]
+        noColor = invocation[Command.noColor]
+        limit = invocation[Command.limit]
     }
 
     /// The same options with other profiles.
@@ -81,7 +81,7 @@ package struct CommonOptions: Sendable {
         if invocation.command == .rehearse {
             return try InventedDepot.state(invocation, context)
         }
-        let flag = invocation.value("state")
+        let flag = invocation[Command.state]
         if let path = StateLocation.path(
             flag: flag,
             isRehearsal: invocation.isRehearsal || invocation.command == .simulate,
@@ -103,7 +103,7 @@ package struct CommonOptions: Sendable {
 
 extension Invocation {
     /// Whether the command works on simulated vehicles.
-    var isRehearsal: Bool { has("simulate") || command == .rehearse }
+    var isRehearsal: Bool { self[Command.simulated] != nil || command == .rehearse }
 }
 
 /// A simulated depot instead of Bluetooth.
@@ -122,13 +122,13 @@ package struct SimulationOptions: Sendable {
     /// Nil for real work.
     package init?(_ invocation: Invocation) {
         if invocation.command == .rehearse {
-            depot = .invented(isBad: invocation.has("bad"))
-        } else if let file = invocation.value("simulate") {
+            depot = .invented(isBad: invocation[Command.bad])
+        } else if let file = invocation[Command.simulated] {
             depot = .file(file)
         } else {
             return nil
         }
-        pace = invocation.value("pace").flatMap { ValueKind.positive($0) }
-        seed = invocation.value("seed").flatMap { ValueKind.whole($0) }
+        pace = invocation[Command.pace]
+        seed = invocation[Command.seed]
     }
 }

@@ -22,7 +22,7 @@ package enum GatewayState {
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) -> String {
-        try find(flag: invocation.value("state"), environment: context.variable)
+        try find(flag: invocation[Command.state], environment: context.variable)
     }
 
     /// The same; `units` is the directory of the machine's units.

@@ -17,8 +17,8 @@ package struct PlaceFlags: Sendable, Equatable {
     package init(fleet: String? = nil) { self.fleet = fleet }
 
     package init(_ invocation: Invocation) {
-        fleet = invocation.value("fleet")
-        state = invocation.value("state").map { AbsolutePath.of($0) }
+        fleet = invocation[Command.fleetAddress]
+        state = invocation[Command.state].map { AbsolutePath.of($0) }
         // A rehearsal without a directory has its own.
         call = DirectoryCall(invocation)
     }

@@ -49,7 +49,7 @@ package enum ProfileFolder {
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) -> ProfileLibrary {
-        guard let folder = invocation.value("profiles") else { return .shipped }
+        guard let folder = invocation[Command.profiles] else { return .shipped }
         return try library(folder, context)
     }
 

@@ -21,7 +21,7 @@ package struct UnitChoice {
 
     /// The two units, or the requested one.
     package func units() throws(CommandError) -> [ServiceUnits.Unit] {
-        let unit = invocation.value("unit")
+        let unit = invocation[Command.unit]
         let notify = NotifyUnits(program: try program())
         switch unit {
         case "failure": return [notify.failure]
@@ -31,8 +31,8 @@ package struct UnitChoice {
         case "serve-service": return [ServeUnits(program: try program()).service]
         default: break
         }
-        guard let folder = invocation.value("watch") else {
-            let profiles = try invocation.value("profiles").map { (path) throws(CommandError) in
+        guard let folder = invocation[Command.watchedFolder] else {
+            let profiles = try invocation[Command.profiles].map { (path) throws(CommandError) in
                 try absolute(path)
             }
             let units = ServiceUnits(
@@ -48,7 +48,7 @@ package struct UnitChoice {
             }
         }
         let signers = try BundleSigners(invocation)
-        guard let target = invocation.value("target-dir"), signers.demand != nil,
+        guard let target = invocation[Command.targetDirectory], signers.demand != nil,
             invocation.arguments.isEmpty
         else {
             throw CommandError(
@@ -58,7 +58,7 @@ package struct UnitChoice {
             )
         }
         var keys: [String] = []
-        for key in invocation.values("key") {
+        for key in invocation[Command.key] {
             // A key that is given as its line needs no path; the path of its file must be absolute.
             let isLine = (try? MinisignKey(Array(key.utf8))) != nil
             keys.append(isLine ? key : try absolute(key))
@@ -68,7 +68,7 @@ package struct UnitChoice {
             folder: try absolute(folder),
             target: try absolute(target),
             keys: keys,
-            threshold: invocation.value("threshold")
+            threshold: invocation[Command.threshold].map { "\($0)" }
         )
         switch unit {
         case nil: return [units.service, units.path]
@@ -79,7 +79,7 @@ package struct UnitChoice {
     }
 
     private func program() throws(CommandError) -> String {
-        if let given = invocation.value("program") { return try absolute(given) }
+        if let given = invocation[Command.program] { return try absolute(given) }
         guard let path = ProgramFile.path else {
             throw CommandError(
                 .configuration,

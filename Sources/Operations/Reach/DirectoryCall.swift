@@ -16,9 +16,9 @@ struct DirectoryCall: Sendable, Equatable {
     init() {}
 
     init(_ invocation: Invocation) {
-        simulate = invocation.value("simulate").map { AbsolutePath.of($0) }
-        profiles = invocation.value("profiles").map { AbsolutePath.of($0) }
-        bus = invocation.value("bus")
+        simulate = invocation[Command.simulated].map { AbsolutePath.of($0) }
+        profiles = invocation[Command.profiles].map { AbsolutePath.of($0) }
+        bus = invocation[Command.bus]
         isInvented = invocation.command == .rehearse
     }
 

@@ -33,19 +33,19 @@ package struct Reach: Sendable {
             return
         }
         // A command without this flag keeps nothing.
-        let isKept = Command.named(invocation.command)?.flag(long: "state") != nil
+        let isKept = Command.named(invocation.command)?.flag(long: Command.state.long) != nil
         world = nil
         stage = Stage(
             simulation: simulation,
             state: isKept ? try CommonOptions.stateDirectory(invocation, context) : nil,
-            mayNotify: invocation.has("notify")
+            mayNotify: invocation[Command.notify]
         )
     }
 
     /// The directory that a rehearsal writes into although none is named; nil for any other command.
     package func ownPlace(_ invocation: Invocation) -> String? {
         // A scan only reads what is known there.
-        invocation.has("state") || invocation.command == .scan ? nil : stage?.state
+        invocation[Command.state] != nil || invocation.command == .scan ? nil : stage?.state
     }
 
     /// The secrets of a rehearsal with made-up vehicles; nil where they are read.

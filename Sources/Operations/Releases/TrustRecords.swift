@@ -76,14 +76,14 @@ package struct TrustRecords {
         guard invocation.arguments.count == 1 else {
             throw CommandError(.usage, "'trust reset' takes no file")
         }
-        guard let reason = invocation.value("reason"), reason.contains(where: { $0 != " " }) else {
+        guard let reason = invocation[Command.reason], reason.contains(where: { $0 != " " }) else {
             throw CommandError(
                 .usage,
                 "'trust reset' needs '--reason'",
                 hint: "give the reason why older releases may be trusted again: it is recorded"
             )
         }
-        switch (invocation.value("key"), invocation.value("repository")) {
+        switch (invocation[Command.recordKey], invocation[Command.repository]) {
         case (let key?, nil):
             try reset(try MinisignKey.given(key), reason)
         case (nil, let repository?):
@@ -156,7 +156,7 @@ package struct TrustRecords {
     }
 
     private func say(_ text: String) {
-        if !invocation.has("quiet") { context.console.result(text + "\n") }
+        if !invocation[Command.quiet] { context.console.result(text + "\n") }
     }
 
     private func unknown(_ sentence: String) -> CommandError {

@@ -20,7 +20,7 @@ package struct TrustUpdate {
     }
 
     package func perform(_ work: Work) async throws(CommandError) {
-        let fetching = try DocumentFetching(state: try value("metadata-dir"))
+        let fetching = try DocumentFetching(state: try value(Command.metadataDirectory))
         let result = await result(of: work, fetching.downloads)
         await fetching.stop()
         try result.get()
@@ -39,11 +39,11 @@ package struct TrustUpdate {
         } catch { return .failure(error) }
     }
 
-    private func value(_ flag: String) throws(CommandError) -> String {
-        guard let value = invocation.value(flag) else {
+    private func value(_ flag: Flag<String?>) throws(CommandError) -> String {
+        guard let value = invocation[flag] else {
             throw CommandError(
                 .usage,
-                "'trust \(invocation.arguments[0])' needs '--\(flag)'",
+                "'trust \(invocation.arguments[0])' needs '--\(flag.long)'",
                 hint: "try 'yardmaster trust --help'"
             )
         }
@@ -52,7 +52,7 @@ package struct TrustUpdate {
 
     /// Makes the root in a file the trusted one.
     package func begin(with path: String) throws(CommandError) {
-        let directory = try value("metadata-dir")
+        let directory = try value(Command.metadataDirectory)
         do throws(TrustError) {
             let bytes = try TrustFolder.contents(of: path, limit: TrustLimits().root)
             // The first command on a new depot: its state directory may not exist yet.
@@ -77,8 +77,8 @@ package struct TrustUpdate {
     private func documents(
         _ downloads: any Downloads
     ) throws(CommandError) -> (TrustFolder, WebDocuments) {
-        let directory = try value("metadata-dir")
-        let source = WebDocuments(try value("metadata-url"), downloads)
+        let directory = try value(Command.metadataDirectory)
+        let source = WebDocuments(try value(Command.metadataURL), downloads)
         do throws(TrustError) {
             return (try TrustFolder.held(directory), source)
         } catch { throw refusal(error) }
@@ -110,12 +110,12 @@ package struct TrustUpdate {
     }
 
     private func download(_ downloads: any Downloads) async throws(CommandError) {
-        let names = invocation.values("target-name")
+        let names = invocation[Command.targetName]
         guard !names.isEmpty else {
             throw CommandError(.usage, "'trust download' needs '--target-name'")
         }
-        let directory = try value("target-dir")
-        let source = WebDocuments(try value("target-base-url"), downloads)
+        let directory = try value(Command.targetDirectory)
+        let source = WebDocuments(try value(Command.targetBaseURL), downloads)
         let (held, metadata) = try documents(downloads)
         do throws(TrustError) {
             var updater = try Updater(files: held, source: metadata, now: RealTime().wallTime)

@@ -27,7 +27,7 @@ struct InventedDepot {
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) -> String {
-        guard let path = invocation.value("state") else {
+        guard let path = invocation[Command.state] else {
             let above =
                 context.variable("TMPDIR").flatMap { $0.hasPrefix("/") ? $0 : nil } ?? "/tmp"
             return "\(above)/yardmaster-rehearsal-\(getuid())-\(getpid())"

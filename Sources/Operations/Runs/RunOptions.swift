@@ -32,20 +32,20 @@ package struct RunOptions: Sendable {
         _ context: Context
     ) throws(CommandError) {
         self.manifest = manifest
-        again = invocation.has("again")
+        again = invocation[Command.again]
         fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)
         try ClockCheck.demand(invocation, RealTime().wallTime, state: state)
         placeFlags = PlaceFlags(invocation)
         simulation = SimulationOptions(invocation)
-        bus = invocation.value("bus")
+        bus = invocation[Command.bus]
         events =
-            switch invocation.value("events") {
+            switch invocation[Command.events] {
             case nil: .none
             case "-": .standardOutput
             case .some(let path): .file(path)
             }
-        reports = invocation.values("report").compactMap { ReportFile($0) }
+        reports = invocation[Command.report].compactMap { ReportFile($0) }
         common = try CommonOptions(invocation, context)
     }
 

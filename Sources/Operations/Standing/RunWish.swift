@@ -12,7 +12,7 @@ package enum RunWish: Sendable, Equatable, CustomStringConvertible {
             self = .last
         } else if let name = RunName(text) {
             self = .run(name)
-        } else if let number = ValueKind.whole(text).flatMap({ Int(exactly: $0) }) {
+        } else if let number = UInt64(digits: text).flatMap({ Int(exactly: $0) }) {
             self = .run(RunName(number))
         } else {
             throw CommandError(
