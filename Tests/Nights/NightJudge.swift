@@ -49,8 +49,9 @@ struct NightJudge {
     private var ordered: Set<Int> = []
     /// What people have inhibited, by the answers that they got: nil is the depot.
     private var inhibited: Set<Int?> = []
-    /// Executions that have failed by settling what was open before a run.
-    private var settledFailures: Set<Int> = []
+    /// Executions that have failed by settling what was open before a run, or in a run with `--limit`, whose gate counts
+    /// the vehicles of that run alone: the rollout's gate could not keep them from it.
+    private var ungated: Set<Int> = []
     private var broken: [BrokenPromise] = []
     private var night = 0
     private var last: NightAccount?
@@ -650,23 +651,25 @@ struct NightJudge {
                 && record.plan == account.carriedOut && leftAlone[record.number] == nil
         }
         let failed = counted.count
-        guard account.vehicles.count == account.wish?.listed.count else { return }
+        let news = counted.filter { record in
+            record.end != account.before.records.last { $0.number == record.number }?.end
+        }
+        guard account.vehicles.count == account.wish?.listed.count else {
+            ungated.formUnion(news.map(\.number))
+            return
+        }
         // Debts and doubts from before a run are settled whatever the gate's state is.
         for record in counted {
             let name = account.ids.name(record.vehicle)
             if account.before.debts.contains(name) || account.before.doubts.contains(name) {
-                settledFailures.insert(record.number)
+                ungated.insert(record.number)
             }
         }
-        let settled = counted.count { settledFailures.contains($0.number) }
-        if failed - settled > limit + 1 {
+        if counted.count(where: { !ungated.contains($0.number) }) > limit + 1 {
             no("G4", "\(failed) have failed at a gate of \(limit)")
         }
         // A run that was cut as it began may not have come to what runs with `--limit` have left.
-        let isNews = counted.contains { record in
-            record.end != account.before.records.last { $0.number == record.number }?.end
-        }
-        guard isNews || account.isWhole else { return }
+        guard !news.isEmpty || account.isWhole else { return }
         let isResumed = account.said.contains { $0.word == .resume }
         if failed > limit, account.after.holds[account.rollout] == nil, !isResumed {
             no("S5", "\(failed) have failed at a gate of \(limit), which has not tripped")
