@@ -46,22 +46,29 @@ enum FishCompletion {
 
     /// The completion of a flag's value.
     private static func taking(_ completion: ValueCompletion) -> String {
-        switch completion {
-        case .files: "-r -F"
-        case .nothing: "-x"
-        case .known: "-x" + offering(completion).dropFirst(2)
-        case .directories, .words, .commands: "-x " + offering(completion)
-        }
+        if case .files = completion { return "-r -F" }
+        return (["-x"] + words(completion)).joined(separator: " ")
     }
 
+    /// The completion of an argument.
     private static func offering(_ completion: ValueCompletion) -> String {
+        let start =
+            switch completion {
+            case .files: ["-F"]
+            case .nothing, .known: ["-f"]
+            case .directories, .words, .commands: [String]()
+            }
+        return (start + words(completion)).joined(separator: " ")
+    }
+
+    /// The option with the words that are offered; none where the shell offers files, or nothing.
+    private static func words(_ completion: ValueCompletion) -> [String] {
         switch completion {
-        case .files: "-F"
-        case .directories: "-a '(__fish_complete_directories)'"
-        case .nothing: "-f"
-        case .known(let known): "-f -a '(__yardmaster_known \(known.rawValue))'"
-        case .words(let words): "-a '\(words.joined(separator: " "))'"
-        case .commands: "-a '\(Completion.firstWords.joined(separator: " "))'"
+        case .files, .nothing: []
+        case .directories: ["-a '(__fish_complete_directories)'"]
+        case .known(let known): ["-a '(__yardmaster_known \(known.rawValue))'"]
+        case .words(let words): ["-a '\(words.joined(separator: " "))'"]
+        case .commands: ["-a '\(Completion.firstWords.joined(separator: " "))'"]
         }
     }
 

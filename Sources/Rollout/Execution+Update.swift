@@ -115,7 +115,7 @@ extension Execution {
         return act
     }
 
-    /// An update on a module that is no longer the vehicle's makes the vehicle owe nothing.
+    /// What an update makes the vehicle owe: nothing while it has other devices than the plan says.
     private var newlyOwed: [OwedStep] { job.exchanged == nil ? always : [] }
 
     private func transfer(of update: UpdateJob, _ step: Int) -> Intent {

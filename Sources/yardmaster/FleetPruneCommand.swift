@@ -23,10 +23,7 @@ struct FleetPruneCommand {
     private static let patience = Duration.seconds(600)
 
     func run() async throws(CommandError) -> ExitCode {
-        let beginnings =
-            invocation[Command.keptBeginnings]
-        let age =
-            invocation[Command.olderThan]
+        let beginnings = invocation[Command.keptBeginnings]
         guard beginnings > 0 else {
             throw CommandError(
                 .usage,
@@ -34,7 +31,10 @@ struct FleetPruneCommand {
                 hint: "keep at least 1"
             )
         }
-        let retention = FleetRetention(beginnings: beginnings, age: age)
+        let retention = FleetRetention(
+            beginnings: beginnings,
+            age: invocation[Command.olderThan]
+        )
         let isDry = invocation[Command.dryRun]
         var archive: FleetArchive?
         if let path = invocation[Command.archive], !isDry {

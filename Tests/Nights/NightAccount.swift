@@ -70,6 +70,11 @@ struct NightAccount: Sendable {
         self.plan = plan
     }
 
+    /// Whether the execution has ended in this night, or has another verdict than before.
+    func hasNewEnd(_ record: ExecutionRecord) -> Bool {
+        record.end != before.records.last { $0.number == record.number }?.end
+    }
+
     /// Whether the run reached its end and reported its result.
     var isWhole: Bool { counts != nil }
     var isOrder: Bool {

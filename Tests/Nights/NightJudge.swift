@@ -651,9 +651,7 @@ struct NightJudge {
                 && record.plan == account.carriedOut && leftAlone[record.number] == nil
         }
         let failed = counted.count
-        let news = counted.filter { record in
-            record.end != account.before.records.last { $0.number == record.number }?.end
-        }
+        let news = counted.filter(account.hasNewEnd)
         guard account.vehicles.count == account.wish?.listed.count else {
             ungated.formUnion(news.map(\.number))
             return
@@ -696,8 +694,7 @@ struct NightJudge {
         }
         for record in account.after.records where record.rollout == account.rollout {
             let name = account.ids.name(record.vehicle)
-            let old = account.before.records.last { $0.number == record.number }
-            guard record.end != old?.end else { continue }
+            guard account.hasNewEnd(record) else { continue }
             if let known = leftEnds[record.number], known.end == record.end {
                 leftAlone[record.number] = known.isStill
                 continue
@@ -741,7 +738,7 @@ struct NightJudge {
         // A run that was cut after it had recorded a verdict could not report it.
         let written = account.after.records.filter { record in
             record.rollout == account.rollout && record.end?.outcome.tally == .failed
-                && record.end != account.before.records.last { $0.number == record.number }?.end
+                && account.hasNewEnd(record)
         }
         let told = account.told.filter { $0.value.tally == .failed }.keys
         let failed = Set(told).union(written.map { account.ids.name($0.vehicle) }).filter { name in
