@@ -88,86 +88,44 @@ let package = Package(
         shim("CMicrohttpd", ["CLinux"], guarded),
         shim("CPostgres", ["CLinux"], guarded),
 
-        room("Domain"),
-        room("Wire"),
-        room("Commands", ["Domain", "Wire"]),
-        room("Sessions", ["Domain", "Wire"]),
-        room("Radio", ["Domain"]),
-        adapter("Digests", ["Domain", "COpenSSL"]),
-        adapter("Signatures", ["COpenSSL"]),
-        adapter("Sealing", ["Domain", "COpenSSL"]),
-        adapter("Threads", []),
-        adapter("Files", ["Domain", "CLinux"]),
-        adapter("DBus", ["Domain", "Threads", "CDBus", "CLinux"]),
-        adapter("BlueZ", ["Domain", "Threads", "Files", "Radio", "DBus", "CLinux"]),
-        adapter("Modules", ["Domain", "SourceTree", "Sessions", "Radio"]),
-        adapter("Simulation", ["Domain", "Files", "SourceTree", "Radio", "Modules", "CLinux"]),
-        adapter(
-            "Protocols",
-            [
-                "Domain", "SourceTree", "Wire", "Sessions", "Radio", "Digests", "Modules",
-                "Simulation",
-            ]
-        ),
+        room("Base", ["CLinux", "COpenSSL", "CYAML"]),
+        room("Radio", ["Base"]),
+        room("Commands", ["Base"]),
+        room("Reports", ["Base"]),
+        adapter("BlueZ", ["Base", "Radio", "CDBus", "CLinux"]),
+        adapter("Simulation", ["Base", "Radio", "CLinux"]),
         .target(
             name: "Families",
-            dependencies: [
-                "Domain", "SourceTree", "Wire", "Sessions", "Radio", "Digests", "Sealing",
-                "Modules",
-                "Simulation", "Protocols",
-            ],
+            dependencies: ["Base", "Radio", "Simulation"],
             resources: families.map { .embedInCode("\($0)/Profiles") },
-            swiftSettings: common
+            swiftSettings: pure
         ),
-        adapter("FakeBlueZ", ["Domain", "Threads", "Radio", "DBus", "Simulation"]),
+        adapter("FakeBlueZ", ["Base", "BlueZ", "Radio", "Simulation"]),
+        adapter("Rehearsal", ["Base", "BlueZ", "Families", "Radio", "Simulation"]),
         adapter(
-            "Rehearsal",
-            ["Domain", "Families", "Threads", "Radio", "DBus", "BlueZ", "Simulation"]
+            "Images",
+            ["Base", "Families", "Radio", "CCurl", "CLinux", "COpenSSL", "CZlib"]
         ),
         adapter(
             "VehicleModules",
-            [
-                "BlueZ", "CLinux", "DBus", "Digests", "Domain", "Families", "Images", "SourceTree",
-                "Modules", "Radio", "Sealing", "Sessions", "Simulation", "Threads",
-            ]
+            ["Base", "BlueZ", "CLinux", "Families", "Images", "Radio", "Simulation"]
         ),
-        adapter(
-            "Images",
-            [
-                "Domain", "Wire", "Digests", "Sessions", "Modules", "Protocols", "Threads", "Files",
-                "CCurl", "CZlib", "CLinux",
-            ]
-        ),
-        adapter("Trust", ["Domain", "Wire", "Files", "Digests", "Signatures", "Families"]),
-        adapter("SourceTree", ["Domain", "CYAML"]),
-        adapter("Manifest", ["Domain", "Wire", "SourceTree", "Digests", "Families"]),
-        adapter("Store", ["Domain", "Files", "CSQLite", "CPostgres", "CLinux"]),
-        room("Reports", ["Domain", "Wire"]),
-        adapter("Web", ["CMicrohttpd"]),
-        room(
-            "Rollout",
-            [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Families",
-                "SourceTree",
-                "Manifest", "Store", "Reports",
-            ]
-        ),
+        room("Manifest", ["Base", "Families"]),
+        adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
+        room("Rollout", ["Base", "Families", "Manifest", "Radio", "Reports", "Store"]),
         adapter(
             "Operations",
             [
-                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "FakeBlueZ", "Families",
-                "Files", "Images", "Manifest", "Modules", "Protocols", "Radio", "Rehearsal",
-                "Reports",
-                "Rollout", "Sessions", "Signatures", "Simulation", "SourceTree", "Store", "Threads",
-                "Trust", "Web", "Wire",
+                "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "FakeBlueZ", "Families",
+                "Images", "Manifest", "Radio", "Rehearsal", "Reports", "Rollout", "Simulation",
+                "Store",
             ]
         ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
-                "BlueZ", "CLinux", "Commands", "DBus", "Digests", "Domain", "Families", "Images",
-                "Manifest", "Modules", "Operations", "Radio", "Reports", "Rollout", "SourceTree",
-                "Store", "Threads", "Trust", "Web", "Wire",
+                "Base", "BlueZ", "CLinux", "Commands", "Families", "Images", "Manifest",
+                "Operations", "Radio", "Reports", "Rollout", "Store",
             ],
             swiftSettings: common,
             linkerSettings: sealed
@@ -182,31 +140,29 @@ let package = Package(
 
         .target(
             name: "RadioContract",
-            dependencies: ["Domain", "Radio", "Simulation"],
+            dependencies: ["Base", "Radio", "Simulation"],
             path: "Tests/RadioContract",
             swiftSettings: common
         ),
         .target(
             name: "Samples",
-            dependencies: ["Digests", "Domain", "Images", "Protocols", "Simulation", "Wire"],
+            dependencies: ["Base", "Images", "Families", "Simulation"],
             path: "Tests/Samples",
             swiftSettings: common
         ),
         .target(
             name: "Nights",
             dependencies: [
-                "Digests", "Domain", "Wire", "SourceTree", "Sessions", "Radio", "Modules",
-                "Protocols",
-                "Families", "Samples", "Simulation", "Images", "Store", "Manifest", "Reports",
-                "Rollout", "Commands", "Operations", "PrivatePostgres", "Workbench",
+                "Base", "Radio", "Families", "Samples", "Simulation", "Images", "Store", "Manifest",
+                "Reports", "Rollout", "Commands", "Operations", "PrivatePostgres", "Workbench",
             ],
             path: "Tests/Nights",
             swiftSettings: common
         ),
-        tests("NightsTests", ["Domain", "Nights"], resources: [.copy("Stories")]),
+        tests("NightsTests", ["Base", "Nights"], resources: [.copy("Stories")]),
         .target(
             name: "Moments",
-            dependencies: ["Domain"],
+            dependencies: ["Base"],
             path: "Tests/Moments",
             swiftSettings: common
         ),
@@ -218,13 +174,13 @@ let package = Package(
         ),
         .target(
             name: "Signers",
-            dependencies: ["COpenSSL", "Digests", "Domain", "Trust", "Wire"],
+            dependencies: ["COpenSSL", "Base", "Images"],
             path: "Tests/Signers",
             swiftSettings: common
         ),
         .target(
             name: "PrivateBus",
-            dependencies: ["DBus"],
+            dependencies: ["BlueZ"],
             path: "Tests/PrivateBus",
             swiftSettings: common
         ),
@@ -236,66 +192,58 @@ let package = Package(
         ),
         .target(
             name: "ScriptedHost",
-            dependencies: ["Domain", "Threads", "DBus", "RadioContract"],
+            dependencies: ["Base", "BlueZ", "RadioContract"],
             path: "Tests/ScriptedHost",
             swiftSettings: common
         ),
         .target(
             name: "HostScript",
             dependencies: [
-                "Domain", "Threads", "DBus", "FakeBlueZ", "Simulation", "PrivateBus",
-                "RadioContract",
+                "Base", "BlueZ", "FakeBlueZ", "Simulation", "PrivateBus", "RadioContract",
             ],
             path: "Tests/HostScript",
             swiftSettings: common
         ),
         tests(
             "BlueZTests",
-            [
-                "Domain", "Threads", "Radio", "DBus", "BlueZ", "PrivateBus", "RadioContract",
-                "ScriptedHost", "Workbench",
-            ]
+            ["Base", "Radio", "BlueZ", "PrivateBus", "RadioContract", "ScriptedHost", "Workbench"]
         ),
         tests(
             "FakeBlueZTests",
             [
-                "Domain", "SourceTree", "Radio", "DBus", "BlueZ", "FakeBlueZ", "Families",
-                "Simulation",
-                "Threads", "HostScript", "PrivateBus", "RadioContract", "Workbench",
+                "Base", "Radio", "BlueZ", "FakeBlueZ", "Families", "Simulation", "HostScript",
+                "PrivateBus", "RadioContract", "Workbench",
             ],
             resources: [.copy("Clients")]
         ),
-        tests("DBusTests", ["Domain", "Threads", "DBus", "CDBus", "PrivateBus", "Workbench"]),
-        tests("DomainTests", ["Domain"]),
-        tests("FilesTests", ["Files", "Workbench"]),
-        tests("SessionsTests", ["Domain", "Sessions", "Moments", "Wire"]),
+        tests("DBusTests", ["Base", "BlueZ", "CDBus", "PrivateBus", "Workbench"]),
+        tests("DomainTests", ["Base"]),
+        tests("FilesTests", ["Base", "Workbench"]),
+        tests("SessionsTests", ["Base", "Radio", "Moments"]),
         tests(
             "SecureDFUTests",
-            ["Digests", "Domain", "Wire", "Sessions", "Simulation", "Protocols", "Moments"]
+            ["Base", "Radio", "Simulation", "Families", "Moments"]
         ),
         tests(
             "ComoduleTests",
-            ["Domain", "Sessions", "Modules", "Families", "Moments"]
+            ["Base", "Radio", "Families", "Moments"]
         ),
         tests(
             "RolloutTests",
             [
-                "Digests", "Domain", "Wire", "Sessions", "Radio", "Modules", "Protocols",
-                "Families", "Samples", "Simulation", "SourceTree", "Images", "Store", "Manifest",
-                "Reports",
-                "Rollout",
+                "Base", "Radio", "Families", "Samples", "Simulation", "Images", "Store", "Manifest",
+                "Reports", "Rollout",
             ]
         ),
         tests(
             "CarShareTests",
             [
-                "Digests", "Domain", "Store", "Manifest", "SourceTree", "Wire", "Sessions",
-                "Radio",
-                "Modules", "Protocols", "Families", "Reports", "Rollout", "Samples", "Simulation",
+                "Base", "Store", "Manifest", "Radio", "Families", "Reports", "Rollout", "Samples",
+                "Simulation",
             ],
             resources: [.copy("Tables")]
         ),
-        tests("TidyTests", ["Domain", "Commands"]),
+        tests("TidyTests", ["Base", "Commands"]),
         tests(
             "ShimTests",
             ["CCurl", "CDBus", "CMicrohttpd", "COpenSSL", "CSQLite", "CYAML", "CZlib"]
@@ -303,84 +251,70 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "Commands", "Digests", "Domain", "Families", "FollowModule", "Store", "Manifest",
-                "Modules", "Operations", "PrivateBus", "PrivatePostgres", "Radio", "Reports",
-                "ScanAndRead", "SetLights",
-                "Signers", "Simulation", "SourceTree", "Threads", "Trust", "UnlockVehicle",
-                "UpdateModule",
-                "UseLock",
-                "VehicleModules", "Web", "Wire", "Workbench", "yardmaster",
+                "Commands", "Base", "Families", "FollowModule", "Store", "Manifest", "Radio",
+                "Operations", "PrivateBus", "PrivatePostgres", "Reports", "ScanAndRead",
+                "SetLights", "Signers", "Simulation", "Images", "UnlockVehicle", "UpdateModule",
+                "UseLock", "VehicleModules", "Workbench", "yardmaster",
             ]
         ),
-        tests("WireTests", ["Domain", "Wire"]),
+        tests("WireTests", ["Base"]),
         tests(
             "SimulationTests",
-            ["Domain", "Radio", "Simulation", "RadioContract"]
+            ["Base", "Radio", "Simulation", "RadioContract"]
         ),
         tests(
             "LRDeviceTests",
-            [
-                "Domain", "SourceTree", "Radio", "Sealing", "Families", "Simulation",
-            ]
+            ["Base", "Radio", "Families", "Simulation"]
         ),
-        tests("SourceTreeTests", ["Domain", "SourceTree"]),
+        tests("SourceTreeTests", ["Base"]),
         tests(
             "SMPTests",
-            [
-                "Domain", "Images", "SourceTree", "Modules", "Protocols", "Families", "Radio",
-                "Samples", "Sessions", "Simulation", "Wire",
-            ],
+            ["Base", "Images", "Radio", "Families", "Samples", "Simulation"],
             resources: [.copy("Fixtures")]
         ),
         tests(
             "ReportsTests",
-            ["Domain", "Wire", "Reports", "Workbench"],
+            ["Base", "Reports", "Workbench"],
             resources: [.copy("Golden")]
         ),
         tests(
             "CommandsTests",
             [
-                "BlueZ", "Domain", "Wire", "Commands", "Images", "Store", "Manifest",
-                "Operations", "Radio",
-                "Reports",
-                "Rollout", "Workbench", "yardmaster",
+                "BlueZ", "Base", "Commands", "Images", "Store", "Manifest", "Operations", "Radio",
+                "Reports", "Rollout", "Workbench", "yardmaster",
             ],
             resources: [.copy("Golden")]
         ),
-        tests("ThreadsTests", ["Threads"]),
+        tests("ThreadsTests", ["Base"]),
         tests(
             "PostgresTests",
-            ["Domain", "Store", "PrivatePostgres", "Threads", "Workbench"]
+            ["Base", "Store", "PrivatePostgres", "Workbench"]
         ),
         tests(
             "FleetStoreTests",
             [
-                "Domain", "Store", "Manifest", "Operations", "PrivatePostgres",
-                "Reports", "Rollout", "SourceTree", "Threads", "Workbench",
+                "Base", "Store", "Manifest", "Operations", "PrivatePostgres", "Reports", "Rollout",
+                "Workbench",
             ]
         ),
-        tests("JournalTests", ["Store", "Domain", "Threads", "Workbench"]),
+        tests("JournalTests", ["Store", "Base", "Workbench"]),
         tests(
             "ImagesTests",
-            ["Images", "Digests", "Domain", "Files", "Threads", "Workbench", "yardmaster"],
+            ["Images", "Base", "Workbench", "yardmaster"],
             resources: [.copy("Fixtures")]
         ),
         tests(
             "TrustTests",
-            ["Domain", "Signatures", "Wire", "Trust"],
+            ["Base", "Images"],
             resources: [.copy("Fixtures")]
         ),
         tests(
             "ModulesTests",
-            [
-                "Sessions", "Domain", "SourceTree", "Wire", "Radio", "Modules", "Families",
-                "Simulation",
-                "VehicleModules",
-            ]
+            ["Radio", "Base", "Families", "Simulation", "VehicleModules"]
         ),
         tests(
             "ManifestTests",
-            ["Digests", "Domain", "Families", "Wire", "SourceTree", "Manifest"]
+            ["Base", "Families", "Manifest"]
         ),
     ]
 )
@@ -391,10 +325,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZ", "CSQLite", "DBus", "Digests", "Domain", "Families", "Images", "Store",
-                "Manifest", "Modules", "Operations", "Protocols", "Radio", "Reports", "Rollout",
-                "Sessions", "Signatures", "Simulation", "SourceTree", "Threads", "Trust",
-                "VehicleModules", "Wire",
+                "BlueZ", "CSQLite", "Base", "Families", "Images", "Store", "Manifest", "Radio",
+                "Operations", "Reports", "Rollout", "Simulation", "VehicleModules",
             ],
             path: "Fuzz",
             exclude: ["Seeds"],
@@ -408,7 +340,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "token-issuer",
-            dependencies: ["Domain", "Families"],
+            dependencies: ["Base", "Families"],
             path: "Bench/tokens",
             swiftSettings: common
         )
@@ -417,7 +349,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
         .executableTarget(
             name: "bluez-bench",
             dependencies: [
-                "BlueZ", "DBus", "Domain", "Radio", "RadioContract", "PrivateBus", "ScriptedHost",
+                "BlueZ", "Base", "Radio", "RadioContract", "PrivateBus", "ScriptedHost",
             ],
             path: "Bench/bluez",
             swiftSettings: common
@@ -434,7 +366,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "carshare-bench",
-            dependencies: ["Domain", "Families", "Simulation"],
+            dependencies: ["Base", "Families", "Simulation"],
             path: "Bench/carshare",
             swiftSettings: common
         )
@@ -442,7 +374,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "fleet-bench",
-            dependencies: ["Domain", "Store", "Threads"],
+            dependencies: ["Base", "Store"],
             path: "Bench/gateways",
             swiftSettings: common
         )
@@ -455,8 +387,7 @@ if Context.environment["YARDMASTER_E2E"] != nil {
         .executableTarget(
             name: "radio-contract",
             dependencies: [
-                "Domain", "Radio", "RadioContract", "Threads", "DBus", "BlueZ", "Simulation",
-                "Rehearsal", "HostScript",
+                "Base", "Radio", "RadioContract", "BlueZ", "Simulation", "Rehearsal", "HostScript",
             ],
             path: "Bench/contract",
             swiftSettings: common

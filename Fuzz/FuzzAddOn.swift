@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Families
 
 /// Reads any bytes as every message of the car-share protocol, whole and in pieces.

@@ -1,7 +1,5 @@
-import Domain
-import Signatures
-import Trust
-import Wire
+import Base
+import Images
 
 /// Any bytes are attestations, a bill of materials or a key, or they are refused; no signature is
 /// valid.

@@ -1,4 +1,4 @@
-import Trust
+import Images
 
 /// Any bytes are the beginning of a bundle, or they are refused; a parsed index is written as it
 /// was.

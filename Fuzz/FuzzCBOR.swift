@@ -1,4 +1,4 @@
-import Wire
+import Base
 
 /// Reads any bytes as CBOR; a parsed value can be written and read again, and is the same.
 func fuzzCBOR(_ bytes: [UInt8]) {

@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Families
-import Sessions
+import Radio
 
 /// Runs a session with any bytes: each event begins with a byte that selects its kind.
 ///

@@ -1,4 +1,4 @@
-import DBus
+import BlueZ
 
 /// Any bytes are a message with a readable body, or not; nothing traps.
 func fuzzDBus(_ bytes: [UInt8]) {

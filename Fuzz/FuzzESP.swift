@@ -1,7 +1,7 @@
-import Domain
+import Base
+import Families
 import Images
-import Protocols
-import Sessions
+import Radio
 
 /// Any bytes as an image, as frames of both sides, and as events of an upload and of a device.
 func fuzzESP(_ bytes: [UInt8]) {

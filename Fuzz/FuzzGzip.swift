@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Images
 
 /// Any bytes unpack to exactly the promised number of bytes, or fail; nothing traps.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Images
 
 /// Any lines are a header; a start offset that is accepted is always the requested one.

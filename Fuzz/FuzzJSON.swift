@@ -1,4 +1,4 @@
-import Wire
+import Base
 
 /// Any bytes are read or refused; a value that was read can be written and read again, and is the
 /// same.

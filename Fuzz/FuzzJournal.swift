@@ -1,10 +1,9 @@
+import Base
 import CSQLite
 import Dispatch
-import Domain
 import Glibc
 import Operations
 import Store
-import Threads
 
 /// A journal with any values in its cells, or with any bytes in its file: it is read, or refused.
 ///

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Families
 
 /// Reads any bytes as a message of an LR device, and then as messages while requests are open.

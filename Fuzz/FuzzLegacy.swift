@@ -1,7 +1,7 @@
-import Domain
+import Base
+import Families
 import Images
-import Protocols
-import Sessions
+import Radio
 
 /// Uses the bytes as a legacy package, as an init packet, as notifications of a bootloader, and as
 /// writes to it.

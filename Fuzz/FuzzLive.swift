@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Operations
-import Wire
 
 /// Any address is parsed or refused; a parsed address can be written and parsed again, and is the
 /// same.

@@ -1,5 +1,5 @@
+import Families
 import Images
-import Protocols
 
 /// Reads any bytes as an image, and as a package of images.
 func fuzzMCUboot(_ bytes: [UInt8]) {

@@ -1,6 +1,6 @@
+import Base
 import Manifest
 import Rollout
-import SourceTree
 
 /// Reads the input as a manifest whose fleet file is the same input after the first zero byte.
 ///

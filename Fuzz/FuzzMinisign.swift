@@ -1,5 +1,5 @@
-import Trust
-import Wire
+import Base
+import Images
 
 /// Any bytes are a signature or a key of minisign, or they are refused; no signature is valid.
 func fuzzMinisign(_ bytes: [UInt8]) {

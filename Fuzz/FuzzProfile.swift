@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import SourceTree
 
 /// Reads any bytes as a profile, and then uses that profile on the same bytes as records,
 /// advertisements, and words of a manifest.

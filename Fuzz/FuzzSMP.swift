@@ -1,7 +1,6 @@
-import Domain
-import Protocols
+import Base
+import Families
 import Simulation
-import Wire
 
 /// Gives any bytes to both ends of SMP: to a client in the middle of an upload, and to a device.
 func fuzzSMP(_ bytes: [UInt8]) {

@@ -1,12 +1,10 @@
+import Base
 import BlueZ
-import Domain
 import Glibc
 import Images
 import Operations
 import Reports
 import Store
-import Trust
-import Wire
 
 /// Any bytes as each small file of a state directory and of a store: what is read can be written and read again.
 func fuzzState(_ bytes: [UInt8]) {

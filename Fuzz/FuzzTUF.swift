@@ -1,5 +1,5 @@
-import Domain
-import Trust
+import Base
+import Images
 
 /// Any bytes are metadata of each role, or they are refused; parsed metadata is searched and
 /// verified.

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Wire
 
 /// Reads any bytes as a token, as the protobuf message in one, and as a reservation.
 func fuzzToken(_ bytes: [UInt8]) {

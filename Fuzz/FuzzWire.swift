@@ -1,7 +1,5 @@
-import Digests
-import Domain
+import Base
 import Families
-import Protocols
 import Simulation
 
 /// Reads any bytes as every message of the update protocols, and then gives them to a bootloader.

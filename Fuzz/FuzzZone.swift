@@ -1,4 +1,4 @@
-import Wire
+import Base
 
 /// Any bytes are a zone, or they are refused; a zone has an offset for every moment.
 func fuzzZone(_ bytes: [UInt8]) {

@@ -1,6 +1,5 @@
+import Base
 import BlueZ
-import DBus
-import Domain
 import Glibc
 import PrivateBus
 import Radio
@@ -64,7 +63,9 @@ enum BlueZBench {
     }
 
     private static func usage() -> Never {
-        print("usage: bluez-bench serve CROWD | packets|exchanges|crowd|cycles|links ADDRESS N | restarts N")
+        print(
+            "usage: bluez-bench serve CROWD | packets|exchanges|crowd|cycles|links ADDRESS N | restarts N"
+        )
         exit(64)
     }
 

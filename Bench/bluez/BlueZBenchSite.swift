@@ -1,6 +1,5 @@
+import Base
 import BlueZ
-import DBus
-import Domain
 import Glibc
 import Radio
 import RadioContract

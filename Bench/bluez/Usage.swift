@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Glibc
 
 /// The resources that this process uses.

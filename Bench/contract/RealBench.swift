@@ -1,12 +1,10 @@
+import Base
 import BlueZ
-import DBus
-import Domain
 import Glibc
 import Radio
 import RadioContract
 import Rehearsal
 import Simulation
-import Threads
 
 /// The bench of the contract in the machine: incidents that code cannot cause are caused by the
 /// shell.

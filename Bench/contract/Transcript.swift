@@ -1,5 +1,5 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import Glibc
 import HostScript
 import RadioContract

@@ -4,15 +4,13 @@
 // With `transcript` it plays a script of calls instead, and prints their transcript; with `served`
 // it plays the script to the world that FakeBlueZ serves, on any machine.
 
+import Base
 import BlueZ
-import DBus
-import Domain
 import Glibc
 import Radio
 import RadioContract
 import Rehearsal
 import Simulation
-import Threads
 
 let word = CommandLine.arguments.dropFirst().first
 if word == "served" {

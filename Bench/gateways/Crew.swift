@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Glibc
 import Store
-import Threads
 
 /// One gateway of the benchmark: a start of the program with its own connection and thread.
 struct BenchGateway: Sendable {

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Foundation
 import Store
-import Threads
 
 /// Measures rights and verdicts with a real PostgreSQL, through the same calls as a run.
 ///
@@ -126,7 +125,8 @@ enum FleetBench {
     ) async throws -> [FleetLease] {
         var leases: [FleetLease] = []
         for link in 1...count {
-            guard let serial = Serial("link-\(number)-\(link)"), let vehicle = VehicleID("any") else {
+            guard let serial = Serial("link-\(number)-\(link)"), let vehicle = VehicleID("any")
+            else {
                 throw BenchError.state("there is no serial")
             }
             let wish = LeaseWish(serial, rollout: "none", vehicle: vehicle)

@@ -70,7 +70,8 @@ struct UpdateModule {
         switch status {
         case .uploading(let progress):
             let tenths = Int(progress.percent / 10)
-            let bar = String(repeating: "#", count: tenths)
+            let bar =
+                String(repeating: "#", count: tenths)
                 + String(repeating: ".", count: 10 - tenths)
             return "[\(bar)] \(tenths * 10) %"
         case .failed(let failure): return "failed: \(failure.sentence)"
@@ -90,7 +91,8 @@ struct UpdateModule {
         }
         let draft = place + ".draft"
         guard let file = fopen(draft, "w") else { throw NotKept() }
-        let isWritten = fputs(text + "\n", file) >= 0 && fflush(file) == 0
+        let isWritten =
+            fputs(text + "\n", file) >= 0 && fflush(file) == 0
             && fsync(fileno(file)) == 0
         guard fclose(file) == 0, isWritten, rename(draft, place) == 0 else { throw NotKept() }
     }

@@ -84,7 +84,8 @@ struct UseLock {
         let descriptor = open(place, O_WRONLY | O_CREAT | O_EXCL, 0o600)
         guard descriptor >= 0 else { throw NotKept() }
         let line = text + "\n"
-        let isWritten = write(descriptor, line, line.utf8.count) == line.utf8.count
+        let isWritten =
+            write(descriptor, line, line.utf8.count) == line.utf8.count
             && fsync(descriptor) == 0
         guard close(descriptor) == 0, isWritten else { throw NotKept() }
     }

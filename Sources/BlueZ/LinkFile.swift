@@ -1,6 +1,5 @@
-import Files
+import Base
 import Glibc
-import Threads
 
 /// Stores the addresses of our links in one file, and in another the addresses of bonded modules
 /// with the adapter of each.

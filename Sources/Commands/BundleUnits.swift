@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The text of the systemd units with which a depot applies the bundles that arrive in a folder.
 package struct BundleUnits: Sendable {

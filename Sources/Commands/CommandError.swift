@@ -1,5 +1,4 @@
-import Domain
-package import Wire
+package import Base
 
 /// An error that ends a command before or instead of its result, written for a person.
 package struct CommandError: Error, Sendable, Equatable {

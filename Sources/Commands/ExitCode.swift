@@ -1,4 +1,4 @@
-package import Wire
+package import Base
 
 /// The exit codes of the program: the only table of these.
 package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {

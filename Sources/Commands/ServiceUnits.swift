@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The text of the systemd units for a rollout; this code installs nothing.
 ///

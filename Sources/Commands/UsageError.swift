@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// An error in a command line.
 package enum UsageError: Error, Sendable, Equatable {

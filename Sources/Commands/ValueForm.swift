@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The kind of a value, as parser, help and completions need it.
 package protocol ValueKind: Sendable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A vehicle's id, or a pattern in which `*` stands for any text and `?` for one character.
 package struct VehiclePattern: Sendable, Equatable, CustomStringConvertible {

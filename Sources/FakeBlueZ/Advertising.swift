@@ -1,5 +1,5 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import Simulation
 
 /// The advertisements that programs have registered at an adapter.

@@ -1,4 +1,4 @@
-import DBus
+import BlueZ
 
 /// The object at `/org/bluez`: agents that answer for people, and profiles of classic Bluetooth.
 final class Agents: ServedObject {

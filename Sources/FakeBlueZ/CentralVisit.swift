@@ -1,5 +1,5 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import Simulation
 
 /// A central at a program's service: its requests are passed to the program, over the bus.

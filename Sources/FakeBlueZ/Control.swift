@@ -1,4 +1,4 @@
-package import DBus
+package import BlueZ
 import Simulation
 
 /// Lets programs cause faults while the depot is served, through an object on the same bus.

@@ -1,7 +1,6 @@
-package import DBus
-package import Domain
+package import Base
+package import BlueZ
 package import Simulation
-package import Threads
 
 /// A simulated world served as `org.bluez` on a bus, in real time.
 ///

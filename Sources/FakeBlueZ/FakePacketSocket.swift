@@ -1,4 +1,4 @@
-import DBus
+import BlueZ
 import Glibc
 
 /// The service's end of an acquired socket: it never blocks, and drops what does not fit.

@@ -1,4 +1,4 @@
-import DBus
+import BlueZ
 
 /// The interfaces of `org.bluez` in version 5.66.
 enum Interfaces {

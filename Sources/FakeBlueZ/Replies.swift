@@ -1,4 +1,4 @@
-import DBus
+import BlueZ
 import Radio
 
 /// BlueZ's error answers, with its own texts.

@@ -1,5 +1,5 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 
 /// A service that a program serves through this daemon, as its objects describe it.
 struct ServedService {

@@ -1,7 +1,6 @@
-package import Domain
-package import Modules
+package import Base
+package import Radio
 package import Simulation
-package import SourceTree
 
 /// All families, one line each: no other place lists them.
 package enum FamilyRegistry {

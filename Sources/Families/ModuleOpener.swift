@@ -1,5 +1,5 @@
-package import Domain
-package import Modules
+package import Base
+package import Radio
 
 /// Opens the modules of one vehicle, after its secret was read and checked.
 package struct ModuleOpener: Sendable {

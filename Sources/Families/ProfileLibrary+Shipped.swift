@@ -1,5 +1,5 @@
-package import Modules
-import SourceTree
+import Base
+package import Radio
 
 extension ProfileLibrary {
     /// The profiles that are part of the program.

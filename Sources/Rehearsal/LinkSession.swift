@@ -1,9 +1,7 @@
+import Base
 import BlueZ
-import DBus
-import Domain
 import Radio
 import Simulation
-import Threads
 
 /// The link of a real central to a simulated module.
 ///

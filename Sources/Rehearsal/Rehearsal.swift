@@ -1,9 +1,8 @@
+package import Base
 package import BlueZ
-package import Domain
 import Families
 import Radio
 package import Simulation
-import Threads
 
 /// A simulated depot served from real adapters, with one adapter for each module.
 package struct Rehearsal: Sendable {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The colours that are used, by their terminal codes.
 enum Colour: Int {

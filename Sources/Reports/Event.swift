@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// One event of a run; every printer works from events.
 package struct Event: Sendable, Equatable {

@@ -1,5 +1,4 @@
-package import Domain
-import Wire
+package import Base
 
 /// The stream of `--events`: one line with a JSON object for each event.
 ///

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// Reads the output of `EventLine`, so that a run can be shown again from its journal.
 ///

@@ -1,5 +1,4 @@
-import Domain
-package import Wire
+package import Base
 
 /// The parts that the event stream and the report have in common.
 extension Verdict {

@@ -1,5 +1,4 @@
-package import Domain
-import Wire
+package import Base
 
 /// The single document of `--json`, written at the end of the run.
 package struct JSONReport: Printer {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Events for the systemd journal, each with fields that can be queried.
 ///

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Selects the events for a log, and gives each its line.
 struct LineFilter: Sendable {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// One vehicle in work, as a line that is redrawn repeatedly.
 struct LiveRow: Sendable {

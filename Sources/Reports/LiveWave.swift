@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The current wave, as a line that is redrawn repeatedly.
 struct LiveWave: Sendable {

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// What a run is waiting for, and until when: the line that is always on the screen.
 package enum Outlook: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Text for one of the two standard streams.
 package struct Output: Sendable, Equatable {

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// Lines for logs, pipes and mail: no colour, no cursor movement, few lines.
 package struct PlainPrinter: Printer {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The report at the end of a run, collected during the run.
 package struct Recap: Sendable {

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// A run as text, long after it ended: first the events of the whole run, then each vehicle with
 /// its events.

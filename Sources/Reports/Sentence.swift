@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// An event as one line for people.
 enum Sentence {

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// The state of a vehicle at the end of a run, over all runs.
 package struct Standing: Sendable, Equatable {

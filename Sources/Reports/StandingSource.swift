@@ -1,5 +1,4 @@
-import Domain
-package import Wire
+package import Base
 
 /// The source of an answer, on a machine that belongs to a fleet.
 package struct StandingSource: Sendable, Equatable {

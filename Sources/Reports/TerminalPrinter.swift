@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// Lines that scroll up on standard error.
 ///

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 extension Zone {
     /// A time in local form: `2026-11-22 05:03:10 +02:00`.

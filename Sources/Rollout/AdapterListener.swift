@@ -1,5 +1,4 @@
-import Domain
-import Modules
+import Base
 import Radio
 import Synchronization
 

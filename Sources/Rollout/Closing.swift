@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Store
 
 /// How an execution ends, after its open debts were taken into account.

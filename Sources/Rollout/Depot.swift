@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 import Reports
 package import Store

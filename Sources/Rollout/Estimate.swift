@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Store
 
 /// Estimates how long updates will take, from the times of earlier ones.

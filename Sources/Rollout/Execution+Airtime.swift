@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Waiting without holding an adapter.
 extension Execution {

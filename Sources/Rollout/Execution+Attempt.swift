@@ -1,10 +1,7 @@
-import Domain
-import Modules
+import Base
 import Radio
 import Reports
-import Sessions
 import Store
-import Wire
 
 /// One attempt: reach the module, look at it, do the steps that are left.
 extension Execution {

@@ -1,7 +1,6 @@
-import Domain
-import Modules
+import Base
+import Radio
 import Reports
-import Sessions
 import Store
 
 /// Settling an update that was begun on the module earlier: nothing else is done with the module

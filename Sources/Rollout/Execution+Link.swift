@@ -1,9 +1,7 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 import Reports
-import Sessions
 import Store
 
 /// Reaching the module: what an execution adds to the owner of its link.

@@ -1,6 +1,5 @@
-package import Domain
-import Modules
-package import Sessions
+package import Base
+package import Radio
 package import Store
 
 /// Updates as steps: which images of a path are due, and the results of their sessions.

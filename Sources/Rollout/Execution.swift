@@ -1,9 +1,7 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 import Reports
-import Sessions
 import Store
 
 /// One rollout on one vehicle, from the first search to the verdict.

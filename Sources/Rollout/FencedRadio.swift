@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// An adapter that touches a module only while the right to that module lasts.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// How long an execution waits for the host's radio: the full time again after the radio has worked
 /// for `hostRecovery`.

@@ -1,10 +1,7 @@
-package import Domain
+package import Base
 import Families
 package import Manifest
-package import Modules
 package import Radio
-package import Sessions
-package import SourceTree
 package import Store
 
 /// Turns a frozen plan into jobs, with images and secrets in place of their names.

@@ -1,5 +1,5 @@
-package import Domain
-import Sessions
+package import Base
+import Radio
 
 /// A question to the operator's own program about a vehicle that runs its new image on trial.
 package struct Judgement: Sendable, Equatable {

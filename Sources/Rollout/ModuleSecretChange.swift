@@ -1,6 +1,5 @@
-package import Domain
+package import Base
 package import Families
-package import Modules
 package import Radio
 package import Store
 

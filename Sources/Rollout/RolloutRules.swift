@@ -1,5 +1,5 @@
-import Domain
-package import Sessions
+import Base
+package import Radio
 import Synchronization
 
 /// The retries, waiting times and limits of a rollout.

@@ -1,5 +1,4 @@
-package import Domain
-import Modules
+package import Base
 package import Radio
 package import Reports
 package import Store

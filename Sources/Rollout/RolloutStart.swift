@@ -1,7 +1,6 @@
-package import Domain
+package import Base
 package import Manifest
 package import Store
-package import Wire
 
 /// Decides which plan a run uses, and whether it begins its rollout again.
 ///

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Manifest
-import Modules
 import Radio
 import Reports
 import Store

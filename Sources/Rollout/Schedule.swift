@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// How a run goes through its jobs; vehicles are indices into the list of jobs.

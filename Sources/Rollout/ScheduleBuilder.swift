@@ -1,6 +1,5 @@
-package import Domain
+package import Base
 package import Manifest
-package import Wire
 
 /// Turns a frozen plan's policy into the schedule of a run.
 package struct ScheduleBuilder: Sendable {

@@ -1,6 +1,6 @@
-package import Domain
+package import Base
 package import Families
-import Modules
+import Radio
 
 /// The token that opens a vehicle's GO device: known from the start, or fetched when it is needed.
 package struct TokenSupply: Sendable {

@@ -1,6 +1,5 @@
-package import Domain
-package import Modules
-package import Sessions
+package import Base
+package import Radio
 
 /// One update of a module, with its image in memory.
 package struct UpdateJob: Sendable {

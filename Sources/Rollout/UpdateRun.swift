@@ -1,8 +1,6 @@
-import Domain
-import Modules
+import Base
 import Radio
 import Reports
-import Sessions
 import Store
 
 /// One update of an execution: stores its memory in the journal, reports it as events, and gives it

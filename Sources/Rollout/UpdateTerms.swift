@@ -1,7 +1,6 @@
-import Digests
-package import Domain
+package import Base
 import Manifest
-package import Modules
+package import Radio
 
 /// The conditions of one update: what must hold before the image is sent, and before the module
 /// keeps it.

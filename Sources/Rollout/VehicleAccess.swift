@@ -1,5 +1,4 @@
 package import Families
-import Modules
 package import Radio
 
 /// The secrets that open one vehicle, read and parsed.

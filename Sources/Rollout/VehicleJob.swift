@@ -1,7 +1,6 @@
-package import Domain
+package import Base
 package import Families
 package import Manifest
-package import Modules
 package import Radio
 
 /// All the work on one vehicle, with everything that it needs: no name is left to look up.

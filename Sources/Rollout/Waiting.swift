@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Why this machine cannot begin a vehicle now, when several machines share a rollout.
 package enum Waiting: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Synchronization
 
 /// One simulated world: its clock, its executor, its randomness and its air, all from one seed.

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 
 /// The secret of a lock: its key and its password, as `KEY:PASSWORD`; never printed.

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 
 /// A connected module; it may have lost its link since.

@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sessions
 import Synchronization
 
 /// The state of the link to a vehicle, and of the command on it.

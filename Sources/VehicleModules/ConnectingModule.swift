@@ -1,5 +1,5 @@
 import Families
-import Modules
+import Radio
 
 /// A connection to a module, from the beginning of the attempt.
 public struct ConnectingModule: Sendable {

@@ -1,7 +1,5 @@
-import Domain
-import Modules
+import Base
 import Radio
-import Sessions
 
 /// The facts that an attempt to connect has collected so far.
 struct ConnectionAttempt {

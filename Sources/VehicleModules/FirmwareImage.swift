@@ -1,8 +1,6 @@
-import Digests
-import Domain
+import Base
 import Images
-import Modules
-import Sessions
+import Radio
 
 /// Firmware that was read from a file, and checked as far as this is possible without a module.
 ///

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
-import Sessions
+import Radio
 import Synchronization
 
 /// The progress of an upload.

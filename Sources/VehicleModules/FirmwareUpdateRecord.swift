@@ -1,5 +1,5 @@
-import Domain
-import Sessions
+import Base
+import Radio
 
 /// The facts of an update that must outlive the program that began it.
 ///

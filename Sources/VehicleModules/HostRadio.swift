@@ -1,11 +1,8 @@
+import Base
 import BlueZ
 import CLinux
-import DBus
-import Domain
 import Glibc
-import Modules
 import Radio
-import Threads
 
 /// Lends the host's Bluetooth for as long as a program needs it.
 enum HostRadio {

@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sealing
 
 /// The requests to a lock on its link: one runs at a time.
 actor LockSession {

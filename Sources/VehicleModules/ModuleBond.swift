@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 
 /// How to bond with a module; the passkey is never printed.

@@ -1,5 +1,5 @@
 import Families
-import Modules
+import Radio
 
 /// A property with a new value.
 public struct PropertyChange: Sendable, Hashable {

@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sessions
 
 extension ModuleConnection {
     func establish(

@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sessions
 
 /// Makes and keeps the connection to one module at a time, and reports its state.
 ///

@@ -1,5 +1,4 @@
-import Domain
-import Modules
+import Base
 import Radio
 
 /// A running scan: the modules in range, as they appear and disappear.

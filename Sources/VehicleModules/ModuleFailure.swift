@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 
 /// A failure, with a code for programs and sentences for people.

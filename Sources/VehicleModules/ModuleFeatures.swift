@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 
 /// A command that a module understands, as its profile describes it.

@@ -1,5 +1,5 @@
-import Domain
-import Modules
+import Base
+import Radio
 
 /// One line of the log; it never contains a secret.
 public struct ModuleLogEntry: Sendable, Hashable, CustomStringConvertible {

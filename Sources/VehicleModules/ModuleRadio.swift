@@ -1,10 +1,7 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 import Simulation
-import SourceTree
-import Threads
 
 /// The radio through which modules are reached.
 public enum ModuleAir: Sendable {

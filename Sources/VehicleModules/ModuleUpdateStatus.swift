@@ -1,5 +1,5 @@
-import Domain
-import Modules
+import Base
+import Radio
 
 /// The result of a check for updates of a module.
 public enum ModuleUpdateCheck: Sendable, Hashable {

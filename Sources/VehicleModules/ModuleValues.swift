@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
-import Sessions
+import Radio
 
 /// A module in range.
 public struct DiscoveredVehicleModule: Sendable, Hashable {

@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sessions
 
 /// Carries out one update for a program, and owns the module's link meanwhile.
 final class UpdateCarrier {

@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sessions
 
 /// An update with everything that it needs, after all checks that are possible without a module.
 struct UpdatePlan: Sendable {

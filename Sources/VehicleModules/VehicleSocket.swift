@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Families
 
 /// The right to send commands to one vehicle's GO device: a reservation and its key, never printed.

@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `bundle apply`: verify, take over, validate, plan; for a technician with a USB stick, or for all
 /// bundles in a folder.

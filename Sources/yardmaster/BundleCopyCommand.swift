@@ -1,8 +1,7 @@
+import Base
 import Commands
-import Domain
 import Glibc
 import Operations
-import Wire
 
 /// `bundle copy`: copies a bundle and its signatures, verifies each part, and can be continued.
 struct BundleCopyCommand {

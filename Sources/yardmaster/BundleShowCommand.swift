@@ -1,10 +1,9 @@
+import Base
 import Commands
-import Domain
+import Images
 import Manifest
 import Operations
 import Reports
-import Trust
-import Wire
 
 /// `bundle show`: the parts of a bundle.
 struct BundleShowCommand {

@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
+import Images
 import Manifest
 import Operations
-import Trust
-import Wire
 
 /// `bundle verify`: whether this depot accepts a bundle.
 struct BundleVerifyCommand {

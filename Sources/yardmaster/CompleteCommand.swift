@@ -1,5 +1,5 @@
+import Base
 import Commands
-import Domain
 import Manifest
 import Operations
 import Store

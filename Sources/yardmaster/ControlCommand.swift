@@ -1,10 +1,9 @@
+import Base
 import Commands
-import Domain
 import Glibc
 import Manifest
 import Operations
 import Reports
-import Wire
 
 /// `pause`, `resume`, `abort`, `retry`, `inhibit`, `uninhibit`, `clear`: requests in the journal,
 /// for the current run or the next one.

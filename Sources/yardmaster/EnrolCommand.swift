@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `enrol`: enrols vehicles, or takes one out of service.
 struct EnrolCommand {

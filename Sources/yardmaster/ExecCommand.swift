@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Manifest
 import Operations
 import Rollout
-import SourceTree
 
 /// `exec`: one order for named vehicles, carried out like a run.
 struct ExecCommand {

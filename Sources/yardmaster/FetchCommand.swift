@@ -1,7 +1,7 @@
+import Base
 import Commands
 import Operations
 import Store
-import Wire
 
 /// `fetch`: fetches the images of a manifest into the store, without contact to any vehicle.
 struct FetchCommand {

@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `fleet`: creates, upgrades and checks the tables of a fleet in PostgreSQL.
 struct FleetCommand {

@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Glibc
 import Operations
 import Store
-import Wire
 
 /// `fleet prune`: deletes old rows from a fleet's database, and can archive them in a file.
 struct FleetPruneCommand {

@@ -1,8 +1,7 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Store
-import Wire
 
 /// `gateway drain`: a gateway finishes its work and begins nothing new; `gateway forget`: the fleet
 /// no longer waits for its reports.

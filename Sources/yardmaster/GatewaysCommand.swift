@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `gateways`: the gateways that work on a fleet.
 struct GatewaysCommand {

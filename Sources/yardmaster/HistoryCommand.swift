@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `history`: the runs so far, the newest first.
 struct HistoryCommand {

@@ -1,8 +1,8 @@
+import Base
 import Commands
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `history compare`: compares two runs.
 struct HistoryCompareCommand {

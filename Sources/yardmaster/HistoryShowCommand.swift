@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `history show`: one run with the events of every vehicle; it can also write its reports again.
 struct HistoryShowCommand {

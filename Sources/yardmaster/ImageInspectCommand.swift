@@ -1,9 +1,7 @@
+import Base
 import Commands
-import Digests
-import Domain
 import Images
 import Operations
-import Wire
 
 /// `image inspect`: the content of an image file, the modules that it fits, and whether it is
 /// intact.

@@ -1,11 +1,10 @@
+import Base
 import Commands
-import Domain
 import Images
 import Manifest
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `images`: lists the image store, verifies it, and removes what is no longer needed.
 struct ImagesCommand {

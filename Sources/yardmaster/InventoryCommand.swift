@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Manifest
 import Operations
 import Reports
-import Wire
 
 /// `inventory`: the firmware and the debts of each vehicle, read by radio or from the journal.
 struct InventoryCommand: Sendable {

@@ -1,7 +1,6 @@
+import Base
 import Commands
-import Domain
 import Operations
-import Wire
 
 /// `vehicle renamed`, `vehicle moved`, `accept-restore`: what a person says about changes that a
 /// list and a journal cannot show.

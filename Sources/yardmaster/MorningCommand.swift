@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `morning`: the tasks for people after the night.
 struct MorningCommand {

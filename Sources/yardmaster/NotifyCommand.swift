@@ -1,7 +1,7 @@
+import Base
 import Commands
 import Manifest
 import Operations
-import Wire
 
 /// `notify test`, `notify list`, `notify send`, `notify failure`.
 struct NotifyCommand {

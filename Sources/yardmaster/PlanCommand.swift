@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `plan`: the effect that a run would have, without contact to any vehicle.
 struct PlanCommand {

@@ -1,11 +1,9 @@
+import Base
 import Commands
-import Domain
 import Families
-import Modules
 import Operations
+import Radio
 import Reports
-import SourceTree
-import Wire
 
 /// `profiles`: lists, prints and checks the profiles of modules, and helps to write one for another
 /// model.

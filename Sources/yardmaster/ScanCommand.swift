@@ -1,13 +1,11 @@
+import Base
 import Commands
-import Domain
 import Glibc
-import Modules
 import Operations
 import Radio
 import Rollout
 import Store
 import Synchronization
-import Wire
 
 /// `scan`: the modules in reach, as they appear and disappear.
 struct ScanCommand: Sendable {

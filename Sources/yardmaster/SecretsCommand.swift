@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `secrets check`: reads every key, token and passkey that a manifest names, and checks it against
 /// its vehicle.

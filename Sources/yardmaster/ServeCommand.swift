@@ -5,7 +5,6 @@ import Operations
 import Rollout
 import Store
 import Synchronization
-import Web
 
 /// `serve`: the pages of this machine's rollouts, for browsers and programs.
 ///

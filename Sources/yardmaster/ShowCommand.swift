@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `show`: everything that is known about one vehicle.
 struct ShowCommand {

@@ -1,5 +1,5 @@
+import BlueZ
 import Commands
-import DBus
 import Operations
 
 /// `simulate`: serves a simulated depot to other programs, in real time, until it is interrupted.

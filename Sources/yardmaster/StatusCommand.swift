@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Operations
 import Reports
 import Store
-import Wire
 
 /// `status` and `fleet status`: the state of the latest rollout.
 struct StatusCommand {

@@ -1,5 +1,5 @@
+import Base
 import Commands
-import Domain
 import Glibc
 import Manifest
 import Operations
@@ -7,7 +7,6 @@ import Reports
 import Rollout
 import Store
 import Synchronization
-import Wire
 
 /// `status --watch`: the display of a run, made from the journal, until Ctrl-C.
 struct StatusWatch {

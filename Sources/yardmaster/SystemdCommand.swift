@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `systemd print`: the units of a nightly run.
 struct SystemdCommand {

@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `token show`: the content of a car-share token, without its key.
 struct TokenCommand {

@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `trust show`: the trusted documents of repositories, with their expiry and the keys that signed
 /// them.

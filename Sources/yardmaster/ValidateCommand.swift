@@ -1,8 +1,7 @@
+import Base
 import Commands
 import Manifest
 import Operations
-import SourceTree
-import Wire
 
 /// `validate`: the faults of a manifest and of the files it names.
 struct ValidateCommand {

@@ -1,6 +1,6 @@
+import Base
 import Commands
 import Operations
-import Wire
 
 /// `version`: the version of this program.
 struct VersionCommand {

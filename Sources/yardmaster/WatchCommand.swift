@@ -1,12 +1,10 @@
+import Base
 import Commands
-import Domain
 import Families
 import Manifest
-import Modules
 import Operations
 import Radio
 import Rollout
-import Wire
 
 /// `watch`: the properties of one vehicle, as they change.
 struct WatchCommand: Sendable {

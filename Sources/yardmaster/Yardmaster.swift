@@ -1,8 +1,7 @@
+import Base
 import Commands
 import Glibc
 import Operations
-import Threads
-import Wire
 
 /// The program: takes a command line, returns an exit code.
 @main

@@ -1,5 +1,5 @@
+import Base
 import BlueZ
-import Domain
 import Radio
 import Testing
 

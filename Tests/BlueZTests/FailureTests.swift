@@ -1,12 +1,10 @@
+import Base
 import BlueZ
-import DBus
-import Domain
 import PrivateBus
 import Radio
 import RadioContract
 import ScriptedHost
 import Testing
-import Threads
 import Workbench
 
 /// Known faults of BlueZ, caused on purpose, each with this program's reaction.

@@ -1,5 +1,5 @@
+import Base
 import BlueZ
-import Domain
 import Testing
 
 @Suite struct StationMachineTests {

@@ -1,5 +1,4 @@
-import Digests
-import Domain
+import Base
 import Families
 import Rollout
 import Simulation

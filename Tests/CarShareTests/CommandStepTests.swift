@@ -1,18 +1,13 @@
-import Digests
-import Domain
+import Base
 import Families
 import Manifest
-import Modules
-import Protocols
 import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Synchronization
 import Testing
-import Wire
 
 /// Commands as steps of a rollout: the records of the journal, and what the vehicles did.
 @Suite struct CommandStepTests {

@@ -1,17 +1,12 @@
-import Digests
-import Domain
+import Base
 import Families
-import Modules
-import Protocols
 import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Synchronization
 import Testing
-import Wire
 
 /// A depot of vehicles with GO devices, optionally each with a module to update.
 final class CommandYard: Sendable {

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
 import Simulation
-import SourceTree
 import Testing
 
 /// GO devices in depot files.

@@ -1,8 +1,6 @@
-import Digests
-import Domain
+import Base
 import Families
 import Testing
-import Wire
 
 func digest(_ bytes: [UInt8]) -> SHA256Digest { SHA256.digest(of: bytes) }
 

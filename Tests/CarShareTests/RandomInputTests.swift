@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Families
 import Foundation
 import Testing
-import Wire
 
 /// Random and mutated bytes into every parser and into running sessions.
 ///

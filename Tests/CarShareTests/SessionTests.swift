@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Families
-import Sessions
+import Radio
 import Testing
 
 private func at(_ seconds: Double) -> Moment {

@@ -1,12 +1,9 @@
-import Digests
-import Domain
+import Base
 import Families
-import Modules
+import Radio
 import Samples
 import Simulation
-import SourceTree
 import Testing
-import Wire
 
 @Suite struct TokenTests {
     private func faults(

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Images
 import Operations
 import Testing

@@ -1,7 +1,7 @@
+import Base
 import Commands
 import Foundation
 import Testing
-import Wire
 
 /// The built program, run as a shell would run it.
 @Suite struct ProgramTests {

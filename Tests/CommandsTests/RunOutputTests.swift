@@ -1,10 +1,9 @@
+import Base
 import Commands
-import Domain
 import Foundation
 import Operations
 import Reports
 import Testing
-import Wire
 
 @Suite struct RunOutputTests {
     private func options(_ line: [String]) throws -> RunOptions {

@@ -1,8 +1,7 @@
+import Base
 import Commands
-import Domain
 import Foundation
 import Testing
-import Wire
 
 /// Checks the units of `systemd print`, also with systemd's own programs.
 @Suite struct ServiceUnitsTests {

@@ -1,7 +1,6 @@
+import Base
 import Commands
-import Domain
 import Testing
-import Wire
 
 @Suite struct VehiclePatternTests {
     @Test(arguments: [

@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Families
-import Modules
 import Moments
-import Sessions
+import Radio
 import Testing
 
 private let challenge = [UInt8](0..<20)

@@ -1,7 +1,7 @@
-import Domain
+import Base
 import Families
 import Moments
-import Sessions
+import Radio
 import Testing
 
 private func record(_ id: UInt16, _ fill: UInt8) -> [UInt8] {

@@ -1,4 +1,4 @@
-import DBus
+import BlueZ
 import Foundation
 import PrivateBus
 

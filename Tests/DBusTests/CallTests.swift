@@ -1,10 +1,9 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import Glibc
 import PrivateBus
 import Synchronization
 import Testing
-import Threads
 import Workbench
 
 @Suite(.timeLimit(.minutes(5))) struct CallTests {

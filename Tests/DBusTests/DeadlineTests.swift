@@ -1,7 +1,6 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import Testing
-import Threads
 
 @Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
     private func withLoop(_ body: (EventLoop) async throws -> Void) async throws {

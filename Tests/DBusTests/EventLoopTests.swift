@@ -1,8 +1,7 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import Glibc
 import Testing
-import Threads
 
 @Suite(.timeLimit(.minutes(5))) struct EventLoopTests {
     private actor Pinned {

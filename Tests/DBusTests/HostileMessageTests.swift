@@ -1,5 +1,5 @@
+import BlueZ
 import CDBus
-import DBus
 import Testing
 
 /// Messages as bytes, as no correct program would send them.

@@ -1,7 +1,7 @@
-import DBus
+import Base
+import BlueZ
 import PrivateBus
 import Testing
-import Threads
 import Workbench
 
 @Suite(.timeLimit(.minutes(5))) struct LossTests {

@@ -1,7 +1,7 @@
-import DBus
+import Base
+import BlueZ
 import PrivateBus
 import Testing
-import Threads
 
 @Suite(.timeLimit(.minutes(5))) struct ObjectTests {
     private static let properties = "org.freedesktop.DBus.Properties"

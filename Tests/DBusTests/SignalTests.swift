@@ -1,7 +1,7 @@
-import DBus
+import Base
+import BlueZ
 import PrivateBus
 import Testing
-import Threads
 
 @Suite(.timeLimit(.minutes(5))) struct SignalTests {
     static let moved = Signal("Moved", of: Sample.interface, at: Sample.path, [.string("here")])

@@ -1,5 +1,5 @@
+import BlueZ
 import CDBus
-import DBus
 import Glibc
 import Testing
 

@@ -1,6 +1,5 @@
+import Base
 import BlueZ
-import DBus
-import Domain
 import FakeBlueZ
 import Families
 import Foundation
@@ -8,7 +7,6 @@ import PrivateBus
 import Radio
 import RadioContract
 import Simulation
-import SourceTree
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct HostFaultTests {

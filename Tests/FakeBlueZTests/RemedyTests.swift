@@ -1,13 +1,11 @@
+import Base
 import BlueZ
-import DBus
-import Domain
 import FakeBlueZ
 import PrivateBus
 import Radio
 import RadioContract
 import Simulation
 import Testing
-import Threads
 
 /// The reaction of our radio to failures that only a whole host can cause.
 ///

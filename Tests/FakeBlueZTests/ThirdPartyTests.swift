@@ -1,11 +1,10 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import FakeBlueZ
 import Families
 import Foundation
 import PrivateBus
 import Simulation
-import SourceTree
 import Testing
 import Workbench
 

@@ -1,4 +1,4 @@
-import Files
+import Base
 import Foundation
 import Glibc
 import Synchronization
@@ -28,7 +28,7 @@ import Workbench
         // A new file takes the place of the link.
         try write([1], to: path + "/draft")
         try FilePlace.rename(path + "/draft", to: path + "/file")
-        #expect(try FilePlace(path + "/file").facts()?.st_mode ?? 0 & S_IFMT != S_IFLNK)
+        #expect(try FilePlace(path + "/file").facts()?.kind == .file)
     }
 
     @Test func `what is no regular file is not opened, and nothing waits for it`() throws {
@@ -72,13 +72,13 @@ import Workbench
         #expect(fault(path + "/file") == nil)
         try FilePlace.makeFolder(path + "/folder")
         for name in ["file", "folder"] {
-            #expect(try FilePlace("\(path)/\(name)").facts()?.st_uid == Self.other, "\(name)")
+            #expect(try FilePlace("\(path)/\(name)").facts()?.owner == Self.other, "\(name)")
         }
         // What was root's before stays root's.
         try #require(chown(path + "/file", 0, 0) == 0)
         try write([1], to: path + "/file")
         #expect(fault(path + "/file", O_RDWR) == nil)
-        #expect(try FilePlace(path + "/file").facts()?.st_uid == 0)
+        #expect(try FilePlace(path + "/file").facts()?.owner == 0)
         #expect(try FilePlace(path + "/file").strayed?.contains("sudo chown -R nobody: ") == true)
     }
 
@@ -123,7 +123,7 @@ import Workbench
         #expect(made > 0)
         #expect(try Folder.open(outside).names() == ["file", "victim"])
         for name in ["victim", "file"] { #expect(try contents("\(outside)/\(name)") == [7]) }
-        #expect(try FilePlace(outside).facts()?.st_uid == 0)
+        #expect(try FilePlace(outside).facts()?.owner == 0)
     }
 
     @Test func `who could have written a file that names programs`() throws {

@@ -1,10 +1,9 @@
-import Domain
+import Base
 import Operations
 import PrivatePostgres
 import Rollout
 import Store
 import Testing
-import Threads
 import Workbench
 
 /// Several gateways of one fleet, each with a journal of its own, at work on one rollout.

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Manifest
 import Operations
-import SourceTree
 import Testing
 
 /// What is shown of a plan, as a fleet keeps it.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Glibc
 import Operations
 import PrivatePostgres
@@ -7,7 +7,6 @@ import Rollout
 import Store
 import Synchronization
 import Testing
-import Threads
 import Workbench
 
 /// Who can say which execution may touch a module: each is held to the same tests.

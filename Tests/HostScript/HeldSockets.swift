@@ -1,7 +1,6 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 import Glibc
-import Threads
 
 /// Our ends of packet sockets; the packets that arrive are written to the transcript.
 final class HeldSockets: Sendable {

@@ -1,5 +1,5 @@
-import DBus
-import Domain
+import Base
+import BlueZ
 
 /// The script's scenes as a central.
 extension HostScript {

@@ -1,5 +1,5 @@
-package import DBus
-import Domain
+import Base
+package import BlueZ
 import RadioContract
 
 /// One script of a client's calls, played to any service that is `org.bluez` on a bus.

@@ -1,6 +1,5 @@
-package import DBus
-package import Domain
-import Threads
+package import Base
+package import BlueZ
 
 /// The messages of the bus, one line for each, in their order and with names instead of paths.
 package final class Transcript: Sendable {

@@ -1,6 +1,4 @@
-import Digests
-import Domain
-import Files
+import Base
 import Glibc
 import Images
 import Synchronization

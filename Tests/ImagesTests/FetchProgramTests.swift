@@ -1,5 +1,4 @@
-import Digests
-import Domain
+import Base
 import Foundation
 import Images
 import Synchronization

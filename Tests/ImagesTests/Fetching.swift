@@ -1,10 +1,8 @@
-import Digests
-import Domain
+import Base
 import Glibc
 import Images
 import Synchronization
 import Testing
-import Threads
 import Workbench
 
 /// The machine's clock, except that a pause ends immediately and is recorded.

@@ -1,10 +1,8 @@
-import Digests
-import Domain
+import Base
 import Glibc
 import Images
 import Synchronization
 import Testing
-import Threads
 import Workbench
 
 @Suite struct ImageStoreTests {

@@ -1,6 +1,4 @@
-import Digests
-import Domain
-import Files
+import Base
 import Synchronization
 import Testing
 import Workbench

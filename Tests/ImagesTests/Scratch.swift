@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Images
 import Testing
-import Threads
 import Workbench
 
 func fixture(_ name: String) throws -> [UInt8] {

@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Glibc
 import Store
 import Testing
-import Threads
 import Workbench
 
 /// The journal after a crash, on a full disk, and with files of other programs.

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Store
 import Testing
-import Threads
 
 /// Messages to be sent: each once, by one process at a time, and none is forgotten.
 @Suite struct OutboxTests {

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Store
 import Testing
-import Threads
 import Workbench
 
 extension Scratch {

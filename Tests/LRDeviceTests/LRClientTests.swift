@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
 import Radio
-import Sealing
 import Simulation
 import Testing
 

@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Families
 import Foundation
 import Simulation
-import SourceTree
 import Testing
 
 /// Locks in the file of a depot.

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Sealing
 import Testing
 
 /// Keys and sealed values, with the keys of RFC 7748 §6.1.

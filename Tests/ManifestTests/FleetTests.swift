@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
 import Manifest
-import SourceTree
 import Testing
 
 @Suite struct FleetTests {

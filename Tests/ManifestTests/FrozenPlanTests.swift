@@ -1,7 +1,5 @@
-import Digests
-import Domain
+import Base
 import Manifest
-import SourceTree
 import Testing
 
 @Suite struct FrozenPlanTests {

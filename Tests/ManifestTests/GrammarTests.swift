@@ -1,8 +1,7 @@
+import Base
 import Glibc
 import Manifest
-import SourceTree
 import Testing
-import Wire
 
 @Suite struct GrammarTests {
     private static let manual = #filePath.replacing(

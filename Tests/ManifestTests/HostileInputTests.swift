@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Manifest
-import SourceTree
 import Testing
 
 /// Random and broken input: it never traps, and it always gives either a plan or an error.

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Manifest
-import SourceTree
 import Testing
 
 /// The image of each vehicle where an update chooses by family, model or label.

@@ -1,6 +1,6 @@
+import Base
 import Families
 import Manifest
-import SourceTree
 import Testing
 
 /// Named steps, and preconditions that are not properties.

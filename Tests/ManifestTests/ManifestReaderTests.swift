@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Families
 import Glibc
 import Manifest
-import SourceTree
 import Testing
 
 @Suite struct ManifestReaderTests {

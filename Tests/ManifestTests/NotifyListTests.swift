@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Manifest
-import SourceTree
 import Testing
 
 /// Lists of the people and programs that are notified of the end of runs.

@@ -1,6 +1,6 @@
+import Base
 import Families
 import Manifest
-import SourceTree
 import Testing
 
 /// Steps as a person types them on the command line.

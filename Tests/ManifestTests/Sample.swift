@@ -1,5 +1,5 @@
+import Base
 import Manifest
-import SourceTree
 
 /// The manifest and the fleet of the manual, and functions to change and read them.
 enum Sample {

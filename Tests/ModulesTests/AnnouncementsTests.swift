@@ -1,4 +1,4 @@
-import Modules
+import Radio
 import Testing
 
 /// Events that are sent to many receivers.

@@ -1,10 +1,8 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 import Simulation
 import Testing
-import Wire
 
 /// Simulated modules on one adapter, and the means to connect to them.
 struct ModuleBench: Sendable {

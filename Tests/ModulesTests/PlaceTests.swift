@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
-import SourceTree
+import Radio
 import Testing
 
 /// The places of properties in a module that uses SMP, as a profile states them.

@@ -1,9 +1,7 @@
-import Domain
+import Base
 import Families
 import Foundation
-import Modules
-import Sessions
-import SourceTree
+import Radio
 import Testing
 
 /// Profiles as files: shipped ones, invalid ones, and those of the operator.

@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
+import Radio
 import Testing
 
 @testable import VehicleModules

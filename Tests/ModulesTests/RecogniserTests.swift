@@ -1,10 +1,8 @@
-import Domain
+import Base
 import Families
 import Foundation
-import Modules
 import Radio
 import Simulation
-import SourceTree
 import Testing
 
 /// Modules that a scan shows and modules that a run finds, for generated profiles and depots.

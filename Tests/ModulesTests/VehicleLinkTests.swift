@@ -1,10 +1,7 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sessions
 import Simulation
-import SourceTree
 import Testing
 
 /// The owner of a link: it keeps the link, makes it again, and stops after refused secrets.

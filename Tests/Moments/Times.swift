@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The moment this many seconds after the beginning of the clock.
 package func at(_ seconds: Double) -> Moment {

@@ -1,19 +1,14 @@
-import Digests
-import Domain
+import Base
 import Families
 import Foundation
 import Manifest
-import Modules
 import Operations
-import Protocols
+import Radio
 import Rollout
 import Samples
-import Sessions
 import Simulation
-import SourceTree
 import Store
 import Synchronization
-import Wire
 
 /// The depot of a story: its file, manifests, images and keys.
 struct NightDepot {

@@ -1,14 +1,10 @@
-import Digests
-import Domain
+import Base
 import Families
 import Images
-import Modules
-import Protocols
+import Radio
 import Rollout
 import Samples
-import Sessions
 import Simulation
-import Wire
 
 /// One image of the stories, in all its releases, for one or more kinds of modules.
 struct NightImage: Sendable {

@@ -1,16 +1,13 @@
+import Base
 import Commands
-import Domain
 import Families
 import Foundation
 import Manifest
-import Modules
 import Operations
 import Radio
 import Simulation
-import SourceTree
 import Store
 import Synchronization
-import Wire
 import Workbench
 
 /// The key files of a life, in a folder of their own, and the acts of the people who change keys.

@@ -1,17 +1,13 @@
-import Domain
+import Base
 import Families
 import Manifest
-import Modules
 import Operations
 import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
-import SourceTree
 import Store
 import Synchronization
-import Wire
 
 /// The result of a story.
 package struct NightResult: Sendable {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// What vehicles are called, now and in earlier nights, and which module is in each.
 ///

@@ -1,13 +1,12 @@
+import Base
 import Commands
-import Domain
 import Manifest
 import Operations
+import Radio
 import Reports
 import Rollout
-import Sessions
 import Store
 import Synchronization
-import Wire
 
 /// One run of a plan, carried out with the program's own rollout.
 struct NightRun: Sendable {

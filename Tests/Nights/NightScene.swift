@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Protocols
 import Simulation
 import Store
 

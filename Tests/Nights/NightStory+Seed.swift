@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 extension NightStory {
     /// The story of a seed.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Some nights of a depot as a value: the depot, the plan, and the incidents.
 ///

@@ -1,12 +1,11 @@
+import Base
 import Commands
-import Domain
 import Manifest
 import Operations
 import Reports
 import Rollout
 import Store
 import Synchronization
-import Wire
 
 /// Everything that shows a run of a night, held against each other: every number that people or
 /// programs read of it (R6, R7; docs/words.md).

@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Glibc
 import PrivatePostgres
 import Store
-import Threads
 
 /// The server of these tests, started by the first one that needs it; it ends with the process.
 enum Cluster {

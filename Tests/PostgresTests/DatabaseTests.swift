@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Glibc
 import PrivatePostgres
 import Store

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import PrivatePostgres
 import Store
 import Synchronization

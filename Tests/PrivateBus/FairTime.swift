@@ -1,4 +1,4 @@
-import DBus
+import BlueZ
 
 /// Makes the clock of this process's loops wait for its tasks.
 ///

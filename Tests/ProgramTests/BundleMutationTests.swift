@@ -1,11 +1,10 @@
+import Base
 import Commands
-import Digests
-import Domain
 import Foundation
+import Images
 import Operations
 import Signers
 import Testing
-import Trust
 
 /// Bundles with random changes: nothing wrong is accepted, and none of them blocks later bundles.
 @Suite struct BundleMutationTests {

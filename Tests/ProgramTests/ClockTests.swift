@@ -1,10 +1,9 @@
+import Base
 import Commands
-import Domain
 import Foundation
 import Operations
 import Store
 import Testing
-import Threads
 
 /// Clocks that cannot be right, and what is refused because of them.
 @Suite struct ClockTests {

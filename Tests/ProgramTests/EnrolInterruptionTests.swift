@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
 import Foundation
-import Modules
 import Operations
 import Radio
 import Simulation

@@ -1,7 +1,7 @@
+import Base
 import Foundation
 import PrivatePostgres
 import Testing
-import Wire
 import Workbench
 
 /// What those who only look are answered on any machine that reaches the fleet's database.

@@ -1,6 +1,6 @@
+import Base
 import Foundation
 import Testing
-import Wire
 
 /// Reports about past runs, from the journal alone.
 @Suite struct HistoryTests {

@@ -1,13 +1,11 @@
-import Domain
+import Base
 import Families
 import Foundation
-import Modules
 import Operations
 import Radio
 import Simulation
 import Store
 import Testing
-import Wire
 import Workbench
 
 /// A peer without a key that claims a vehicle's serial.

@@ -1,5 +1,5 @@
+import Base
 import Foundation
-import Wire
 
 /// docs/api.json, with as much of JSON Schema as it uses.
 struct InterfaceDescription {

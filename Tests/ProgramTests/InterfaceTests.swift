@@ -1,8 +1,8 @@
+import Base
 import Commands
 import Foundation
 import Operations
 import Testing
-import Wire
 import Workbench
 
 /// docs/api.json agrees with the documents of the commands, which `serve` gives to programs.

@@ -1,7 +1,7 @@
+import Base
 import Commands
 import Manifest
 import Operations
-import SourceTree
 import Testing
 
 /// The lists of targets that apply, and the result when one of them cannot be read.

@@ -1,11 +1,9 @@
-import Digests
-import Domain
+import Base
 import Foundation
 import Manifest
 import Operations
 import Synchronization
 import Testing
-import Wire
 import Workbench
 
 extension Program {

@@ -1,11 +1,10 @@
+import Base
 import Commands
-import Domain
 import Foundation
 import Operations
 import Reports
 import Store
 import Testing
-import Threads
 
 /// Numbers that people read: each as docs/words.md defines it, wherever it stands.
 @Suite struct NumberPromiseTests {

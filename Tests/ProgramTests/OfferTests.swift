@@ -1,7 +1,7 @@
+import Base
 import Foundation
 import Operations
 import Testing
-import Wire
 import Workbench
 
 /// Commands that are offered to people: complete as they are printed, in every folder.

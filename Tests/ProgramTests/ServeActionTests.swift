@@ -1,8 +1,7 @@
-import Digests
+import Base
 import Foundation
 import Operations
 import Testing
-import Wire
 import Workbench
 
 /// The actions that `serve` offers, and to whom; nothing else changes anything.

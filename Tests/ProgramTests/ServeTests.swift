@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Foundation
 import Operations
 import Testing
-import Wire
 import Workbench
 
 /// The pages of `serve` agree with the commands, and only reading is possible.

@@ -1,14 +1,12 @@
-import Domain
+import Base
 import Families
 import Foundation
 import Manifest
-import Modules
 import Operations
 import Radio
 import Simulation
 import Store
 import Testing
-import Wire
 import Workbench
 
 /// Vehicles that share a key: it is never replaced, and a split ends the sharing.

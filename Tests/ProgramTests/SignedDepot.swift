@@ -1,9 +1,8 @@
-import Digests
-import Domain
+import Base
 import Foundation
+import Images
 import Signers
 import Testing
-import Trust
 
 /// A depot whose image is signed with a minisign key.
 struct SignedDepot {

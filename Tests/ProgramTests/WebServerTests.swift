@@ -1,7 +1,7 @@
 import Foundation
+import Operations
 import Synchronization
 import Testing
-import Web
 import Workbench
 
 /// Possible actions of clients at the server; the test controls the server's time.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// An implementation of the radio, with what the contract needs to test it.

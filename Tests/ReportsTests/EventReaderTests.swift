@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Reports
 import Testing
-import Wire
 
 /// Events that are read back from the lines in which they were written.
 @Suite struct EventReaderTests {

@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Foundation
 import Reports
 import Testing
-import Wire
 
 /// The morning page in each of its forms, with every possible part.
 @Suite struct MorningTests {

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Reports
 import Testing
-import Wire
 
 @Suite struct PlainPrinterTests {
     @Test func `a run is told in lines`() throws {

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Reports
 import Testing
-import Wire
 import Workbench
 
 /// How soon a terminal shows an event, and how often it is drawn when nothing happens.

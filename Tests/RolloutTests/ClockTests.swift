@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Families
 import Foundation
 import Manifest
@@ -7,7 +7,6 @@ import Rollout
 import Simulation
 import Store
 import Testing
-import Wire
 
 /// Whole nights in which the wall clock changes: summer time, and wrong jumps.
 @Suite struct ClockTests {

@@ -1,11 +1,9 @@
-import Digests
-import Domain
+import Base
 import Families
 import Manifest
-import Modules
+import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Synchronization

@@ -1,15 +1,11 @@
-import Digests
-import Domain
+import Base
 import Families
-import Modules
-import Protocols
+import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Synchronization
-import Wire
 
 /// A simulated depot, a journal in memory, and rollouts with the production code.
 final class DepotBench: Sendable {

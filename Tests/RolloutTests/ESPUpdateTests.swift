@@ -1,16 +1,11 @@
-import Digests
-import Domain
+import Base
 import Families
-import Modules
-import Protocols
+import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
-import SourceTree
 import Store
 import Testing
-import Wire
 
 /// Updates of family `esp`, with each of its servers.
 @Suite struct ESPUpdateTests {
@@ -35,7 +30,7 @@ import Wire
     }
 
     private struct Outcome: Sendable {
-        var counts: [Domain.Outcome: Int]
+        var counts: [Base.Outcome: Int]
         var message: String
         var version: FirmwareVersion?
         var exchanges: Int

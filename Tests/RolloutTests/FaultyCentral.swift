@@ -1,8 +1,7 @@
-import Domain
-import Protocols
+import Base
+import Families
 import Radio
 import Synchronization
-import Wire
 
 /// A radio that fails at its n-th use, as when the host fails or our process ends.
 final class FaultyCentral: Central {

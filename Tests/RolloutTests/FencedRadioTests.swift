@@ -1,7 +1,5 @@
-import Domain
+import Base
 import Families
-import Modules
-import Protocols
 import Radio
 import Rollout
 import Simulation

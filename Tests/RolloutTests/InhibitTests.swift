@@ -1,13 +1,12 @@
-import Domain
+import Base
 import Families
 import Manifest
-import Modules
+import Radio
 import Reports
 import Rollout
 import Simulation
 import Store
 import Testing
-import Wire
 
 /// Vehicles that people have inhibited, before a run and while it works on them.
 @Suite struct InhibitTests {

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Protocols
 import Rollout
 import Simulation
 import Store

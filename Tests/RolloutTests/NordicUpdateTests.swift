@@ -1,11 +1,8 @@
-import Digests
-import Domain
+import Base
 import Families
-import Modules
-import Protocols
+import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Testing
@@ -46,7 +43,7 @@ import Testing
     }
 
     private struct Outcome: Sendable {
-        var counts: [Domain.Outcome: Int]
+        var counts: [Base.Outcome: Int]
         var message: String
         var version: FirmwareVersion?
         var exchanges: Int

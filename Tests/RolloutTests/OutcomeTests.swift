@@ -1,7 +1,7 @@
-import Domain
+import Base
 import Families
 import Manifest
-import Modules
+import Radio
 import Reports
 import Rollout
 import Simulation

@@ -1,11 +1,9 @@
-import Digests
-import Domain
+import Base
 import Families
 import Glibc
 import Images
-import Protocols
+import Radio
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Testing

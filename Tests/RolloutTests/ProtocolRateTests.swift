@@ -1,12 +1,9 @@
-import Digests
-import Domain
+import Base
 import Families
 import Foundation
-import Modules
-import Protocols
+import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Synchronization

@@ -1,12 +1,9 @@
-import Domain
+import Base
 import Families
 import Glibc
 import Images
-import Modules
-import Protocols
 import Radio
 import Samples
-import Sessions
 import Simulation
 import Synchronization
 import Testing

@@ -1,13 +1,10 @@
-import Digests
-import Domain
+import Base
 import Families
 import Images
-import Modules
-import Protocols
+import Radio
 import Reports
 import Rollout
 import Samples
-import Sessions
 import Simulation
 import Testing
 

@@ -1,10 +1,8 @@
-import Digests
-import Domain
+import Base
 import Families
 import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Synchronization

@@ -1,5 +1,4 @@
-import Digests
-import Domain
+import Base
 import Families
 import Foundation
 import Manifest
@@ -10,7 +9,6 @@ import Simulation
 import Store
 import Synchronization
 import Testing
-import Wire
 
 @Suite struct ScheduleTests {
     private let image = DepotBench.image(bytes: 20_000)

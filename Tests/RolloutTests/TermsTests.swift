@@ -1,15 +1,11 @@
-import Digests
-import Domain
+import Base
 import Families
 import Images
 import Manifest
-import Modules
-import Protocols
 import Radio
 import Reports
 import Rollout
 import Samples
-import Sessions
 import Simulation
 import Store
 import Synchronization

@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
-import Protocols
+import Radio
 import Reports
 import Rollout
 import Simulation

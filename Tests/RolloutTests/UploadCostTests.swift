@@ -1,11 +1,7 @@
-import Digests
-import Domain
+import Base
 import Families
 import Glibc
-import Modules
-import Protocols
 import Radio
-import Sessions
 import Simulation
 import Synchronization
 import Testing

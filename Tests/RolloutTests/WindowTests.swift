@@ -1,9 +1,8 @@
-import Domain
+import Base
 import Foundation
 import Manifest
 import Rollout
 import Testing
-import Wire
 
 @Suite struct WindowTests {
     private func zone(_ name: String) throws -> Zone {

@@ -1,6 +1,6 @@
-import Domain
+import Base
+import Families
 import Images
-import Protocols
 import Simulation
 import Testing
 

@@ -1,12 +1,11 @@
-import Domain
+import Base
+import Families
 import Foundation
 import Glibc
 import Images
-import Protocols
 import Simulation
 import Synchronization
 import Testing
-import Wire
 
 /// SMP by other authors: the packages `smp` and `smpclient` of PyPI.
 ///

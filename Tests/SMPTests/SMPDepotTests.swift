@@ -1,12 +1,10 @@
-import Domain
+import Base
 import Families
 import Foundation
 import Images
-import Protocols
 import Radio
 import Samples
 import Simulation
-import SourceTree
 import Testing
 
 /// Modules of family `mcumgr` in the file of a depot.

@@ -1,9 +1,7 @@
-import Domain
+import Base
 import Families
 import Foundation
 import Images
-import Modules
-import Protocols
 import Radio
 import Samples
 import Simulation

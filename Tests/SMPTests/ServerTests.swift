@@ -1,10 +1,9 @@
-import Domain
+import Base
+import Families
 import Images
-import Protocols
 import Samples
 import Simulation
 import Testing
-import Wire
 
 /// The simulated device answers like a real Zephyr 4.4 device with MCUboot.
 @Suite struct SMPServerTests {

@@ -1,8 +1,7 @@
-import Domain
-import Protocols
-import Sessions
+import Base
+import Families
+import Radio
 import Testing
-import Wire
 
 /// Transcripts of the state machines, event by event.
 @Suite struct SMPTranscriptTests {

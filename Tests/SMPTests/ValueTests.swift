@@ -1,8 +1,7 @@
-import Domain
-import Protocols
+import Base
+import Families
 import Simulation
 import Testing
-import Wire
 
 /// Statistics, settings and files: the requests, and a device's answers.
 @Suite struct SMPValueTests {

@@ -1,7 +1,6 @@
-import Domain
-import Protocols
+import Base
+import Families
 import Testing
-import Wire
 
 /// CBOR, headers, messages and images, byte by byte.
 @Suite struct SMPWireTests {

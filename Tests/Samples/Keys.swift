@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Simulation
-import Wire
 
 /// Keys made for these tests; they are used for nothing else.
 package enum Keys {

@@ -1,9 +1,7 @@
-import Digests
-package import Domain
+package import Base
+import Families
 package import Images
-import Protocols
 import Simulation
-import Wire
 
 extension MCUbootFile {
     /// An image of any size in the format of imgtool.

@@ -1,5 +1,5 @@
-package import DBus
-package import Domain
+package import Base
+package import BlueZ
 
 /// The real clock, for tests that use a real bus.
 package struct LoopTime: Timekeeper {

@@ -1,8 +1,7 @@
-package import DBus
-import Domain
+import Base
+package import BlueZ
 import Glibc
 import RadioContract
-import Threads
 
 /// A small bluetoothd with one peer and one visitor, which makes the mistakes of a script.
 ///

@@ -1,8 +1,7 @@
-import Digests
-import Domain
+import Base
+import Families
 import Moments
-import Protocols
-import Sessions
+import Radio
 import Simulation
 import Testing
 

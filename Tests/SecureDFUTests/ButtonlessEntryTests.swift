@@ -1,7 +1,7 @@
-import Domain
+import Base
+import Families
 import Moments
-import Protocols
-import Sessions
+import Radio
 import Testing
 
 private func name() throws -> BootloaderName {

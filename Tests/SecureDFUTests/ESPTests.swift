@@ -1,9 +1,8 @@
-import Domain
+import Base
+import Families
 import Moments
-import Protocols
-import Sessions
+import Radio
 import Testing
-import Wire
 
 /// ESP's BLE OTA: its bytes, and the upload to simulated devices.
 @Suite struct ESPTests {

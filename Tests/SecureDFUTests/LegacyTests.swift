@@ -1,9 +1,8 @@
-import Domain
+import Base
+import Families
 import Moments
-import Protocols
-import Sessions
+import Radio
 import Testing
-import Wire
 
 /// Legacy DFU: its bytes, transcripts, and the upload to a simulated bootloader.
 @Suite struct LegacyTests {
@@ -124,7 +123,7 @@ import Wire
         #expect(machine.acknowledged == 1_024)
         #expect(
             log == [
-                "start(Protocols.LegacyImageType(rawValue: 4))", "beginInit", "endInit",
+                "start(Families.LegacyImageType(rawValue: 4))", "beginInit", "endInit",
                 "receipts(every: 10)", "receive", "validate", "activate",
             ]
         )

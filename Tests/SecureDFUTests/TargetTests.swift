@@ -1,9 +1,7 @@
-import Digests
-import Domain
-import Protocols
+import Base
+import Families
 import Simulation
 import Testing
-import Wire
 
 /// The rules of the bootloader, with a transcript for each.
 @Suite struct TargetTests {

@@ -1,9 +1,7 @@
-import Digests
-import Domain
-import Protocols
+import Base
+import Families
 import Simulation
 import Testing
-import Wire
 
 private typealias Target = SecureDFUTarget<VolatileMemory>
 

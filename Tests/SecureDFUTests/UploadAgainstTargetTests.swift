@@ -1,5 +1,5 @@
-import Domain
-import Protocols
+import Base
+import Families
 import Simulation
 import Testing
 

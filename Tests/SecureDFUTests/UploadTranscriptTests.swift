@@ -1,9 +1,8 @@
-import Domain
+import Base
+import Families
 import Moments
-import Protocols
-import Sessions
+import Radio
 import Testing
-import Wire
 
 private let initPacket = [UInt8](0..<40)
 private let image = (0..<6_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -1,7 +1,5 @@
-import Digests
-import Domain
-import Trust
-package import Wire
+package import Base
+import Images
 
 /// A TUF repository for tests, signed according to its fields, also in ways that a client must
 /// refuse.

@@ -1,7 +1,5 @@
+import Base
 import COpenSSL
-import Digests
-import Domain
-import Wire
 
 /// A private Ed25519 key for tests, derived from a number: the same number gives the same key.
 package struct SigningKey: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 import RadioContract
 import Simulation

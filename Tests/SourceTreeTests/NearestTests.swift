@@ -1,4 +1,4 @@
-import SourceTree
+import Base
 import Testing
 
 @Suite struct NearestTests {

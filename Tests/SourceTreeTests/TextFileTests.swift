@@ -1,5 +1,5 @@
+import Base
 import Glibc
-import SourceTree
 import Testing
 
 @Suite struct TextFileTests {

@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 import Testing
 
 @Suite struct YAMLReaderTests {

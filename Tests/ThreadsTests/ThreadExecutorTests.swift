@@ -1,7 +1,7 @@
+import Base
 import Glibc
 import Synchronization
 import Testing
-import Threads
 
 /// The name of the current thread, from the kernel.
 ///

@@ -11,7 +11,7 @@ import Testing
 
     @Test func `a room imports only what stands above it`() throws {
         let rooms = try Self.rooms()
-        #expect(rooms.count > 20 && Set(rooms).count == rooms.count)
+        #expect(rooms.count > 12 && Set(rooms).count == rooms.count)
         let all = try Repository.sources()
         #expect(all.count > 100)
         for source in all {
@@ -42,7 +42,8 @@ import Testing
         let families = list.1.split { !$0.isLetter }.map(String.init)
         #expect(families.count > 5)
         var namers: Set<String> = []
-        for source in try Repository.sources() where source.room != "Families" {
+        for source in try Repository.sources()
+        where source.room != "Families" || source.name.contains("/Protocols/") {
             for line in source.lines {
                 let isNamed = families.contains { family in
                     line.contains(".\(family)")

@@ -1,9 +1,7 @@
-import Domain
+import Base
 import Foundation
-import Signatures
+import Images
 import Testing
-import Trust
-import Wire
 
 /// Statements in DSSE envelopes, signed by securesystemslib, and bills of materials.
 @Suite struct AttestationTests {

@@ -1,6 +1,6 @@
-import Domain
+import Base
+import Images
 import Testing
-import Trust
 
 /// The list of contents at the beginning of a bundle.
 @Suite struct BundleIndexTests {

@@ -1,8 +1,7 @@
-import Domain
+import Base
 import Foundation
+import Images
 import Testing
-import Trust
-import Wire
 
 /// After a kill at any moment, the next run has the right result and trusts nothing unverified.
 @Suite struct CrashTests {

@@ -1,7 +1,7 @@
-import Domain
+import Base
 import Glibc
+import Images
 import Synchronization
-import Trust
 
 /// A folder whose process is killed before its change number `count + 1`.
 final class DyingFiles<Files: TrustFiles>: TrustFiles {

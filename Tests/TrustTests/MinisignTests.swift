@@ -1,7 +1,7 @@
-import Domain
+import Base
 import Foundation
+import Images
 import Testing
-import Trust
 
 /// Detached signatures that minisign has made.
 @Suite struct MinisignTests {

@@ -1,7 +1,6 @@
-import Domain
+import Base
+import Images
 import Testing
-import Trust
-import Wire
 
 /// The signers' statements about a release, besides that it is genuine.
 @Suite struct PolicyTests {

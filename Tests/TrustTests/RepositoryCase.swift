@@ -1,9 +1,8 @@
-import Domain
+import Base
 import Foundation
+import Images
 import Synchronization
 import Testing
-import Trust
-import Wire
 
 /// A repository made by the reference implementation, and the expected answers of a client.
 struct RepositoryCase: Sendable, CustomTestStringConvertible {

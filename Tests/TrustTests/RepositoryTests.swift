@@ -1,7 +1,6 @@
-import Domain
+import Base
+import Images
 import Testing
-import Trust
-import Wire
 
 /// The requirements for a client of signed repositories, one by one.
 @Suite struct RepositoryTests {

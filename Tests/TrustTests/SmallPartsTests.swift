@@ -1,7 +1,6 @@
-import Domain
+import Base
+import Images
 import Testing
-import Trust
-import Wire
 
 /// The small parts of the client.
 @Suite struct SmallPartsTests {

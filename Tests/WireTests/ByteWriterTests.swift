@@ -1,5 +1,5 @@
+import Base
 import Testing
-import Wire
 
 @Suite struct ByteWriterTests {
     /// Also when it has to grow.

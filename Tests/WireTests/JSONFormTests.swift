@@ -1,5 +1,5 @@
+import Base
 import Testing
-import Wire
 
 /// The output of a form, and its description.
 @Suite struct JSONFormTests {

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Testing
-import Wire
 
 @Suite struct JSONTests {
     @Test(arguments: [

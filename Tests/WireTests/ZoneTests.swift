@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Foundation
 import Testing
-import Wire
 
 @Suite struct ZoneTests {
     private func bytes(_ name: String) throws -> [UInt8] {

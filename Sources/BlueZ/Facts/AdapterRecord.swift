@@ -1,5 +1,4 @@
-package import DBus
-import Domain
+import Base
 
 /// An adapter as BlueZ reports it.
 package struct AdapterRecord: Equatable, Sendable {

@@ -1,5 +1,3 @@
-package import DBus
-
 /// The meaning of a BlueZ error, independent of its name in each version.
 package enum BlueZRefusal: Hashable, Sendable {
     /// The adapter is off.

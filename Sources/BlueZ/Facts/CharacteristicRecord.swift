@@ -1,5 +1,4 @@
-package import DBus
-package import Domain
+package import Base
 
 /// A characteristic as BlueZ reports it.
 package struct CharacteristicRecord: Equatable, Sendable {

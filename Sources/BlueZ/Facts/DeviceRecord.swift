@@ -1,5 +1,4 @@
-package import DBus
-package import Domain
+package import Base
 
 /// A device as BlueZ reports it, limited to the properties that are needed.
 package struct DeviceRecord: Equatable, Sendable {

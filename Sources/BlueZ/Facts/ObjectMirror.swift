@@ -1,5 +1,4 @@
-package import DBus
-package import Domain
+package import Base
 
 /// A copy of BlueZ's objects, kept up to date from its signals: one for the whole process.
 ///

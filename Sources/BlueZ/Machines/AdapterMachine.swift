@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// Decides what happens at one adapter: who scans, who connects, and what to do when it hears

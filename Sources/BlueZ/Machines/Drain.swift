@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The growing interval at which a socket is checked for being empty: there is no event for this,
 /// and BlueZ takes a packet in about a tenth of a millisecond.

@@ -1,5 +1,4 @@
-package import DBus
-package import Domain
+package import Base
 
 /// The central that uses a service of this program: one at a time, from its connection until it
 /// leaves.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The limit of simultaneous links of an adapter: the operator's limit, temporarily lowered by
 /// experience.

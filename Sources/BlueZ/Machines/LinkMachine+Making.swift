@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Radio
 
 /// Making a link, from the request to its use.

@@ -1,5 +1,4 @@
-package import DBus
-package import Domain
+package import Base
 package import Radio
 
 /// One link to a device, from the request for it to the end of its cleanup.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// One request about a characteristic: when it is sent, when it is repeated, and the meaning of its

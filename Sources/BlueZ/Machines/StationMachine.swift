@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Keeps our registrations at an adapter up to date: a table of services and an advertisement.
 ///

@@ -1,7 +1,5 @@
-import DBus
-import Domain
+import Base
 import Radio
-import Threads
 
 /// A link, as the `Radio` room defines it: packets go directly into sockets, everything else
 /// through the actor.

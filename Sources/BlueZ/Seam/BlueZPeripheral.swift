@@ -1,6 +1,5 @@
-import Domain
+import Base
 package import Radio
-import Threads
 
 /// One adapter of the host as a peripheral.
 package struct BlueZPeripheral: Peripheral {

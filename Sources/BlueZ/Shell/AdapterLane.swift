@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// One adapter by the operator's name for it; only the actor `BlueZ` uses it.

@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 package import Radio
 
 /// The connection to the bus, and the BlueZ daemon on it.

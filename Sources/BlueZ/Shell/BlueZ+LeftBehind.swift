@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// Links of this program that an earlier run left: they are recognised by their addresses, and

@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// Making and ending links: performs the machine's actions, and informs the tasks that wait.

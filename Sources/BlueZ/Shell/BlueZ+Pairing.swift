@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// The agent on the bus, and the pairings that wait for it.

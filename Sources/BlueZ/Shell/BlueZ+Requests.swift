@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// Operations on a link: requests, sockets, notifications.

@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// Scanning: one discovery session per adapter for all scans.

@@ -1,5 +1,4 @@
-package import DBus
-import Domain
+import Base
 import Radio
 
 /// The peripheral role: a service, its advertisement, and one central at a time.

@@ -1,5 +1,4 @@
-package import DBus
-import Domain
+import Base
 package import Radio
 
 /// The tables of services and the advertisements that this program keeps registered at adapters.

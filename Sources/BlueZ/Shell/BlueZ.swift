@@ -1,7 +1,5 @@
-package import DBus
-import Domain
+package import Base
 import Radio
-package import Threads
 
 /// The host's Bluetooth through the BlueZ daemon: one for the whole process.
 ///

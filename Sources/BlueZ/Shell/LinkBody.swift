@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// One link, or the attempt to make one, with all that belongs to it; only the actor `BlueZ` uses

@@ -1,5 +1,4 @@
-import DBus
-package import Domain
+package import Base
 package import Radio
 
 /// Services of this program, in the form in which BlueZ finds them on the bus.

@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// A service of this program, with one central at a time; only the actor `BlueZ` uses it.

@@ -1,5 +1,4 @@
-import DBus
-import Domain
+import Base
 import Radio
 
 /// Our registrations at an adapter; only the actor `BlueZ` uses it.

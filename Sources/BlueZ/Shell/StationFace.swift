@@ -1,5 +1,4 @@
-package import DBus
-package import Domain
+package import Base
 
 /// The content of an advertisement of this program.
 package struct AdvertisedFace: Equatable, Sendable {

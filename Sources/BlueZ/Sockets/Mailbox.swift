@@ -1,7 +1,5 @@
-package import DBus
-package import Domain
+package import Base
 package import Radio
-import Threads
 
 /// Elements that have arrived and were not taken yet, in order, up to a limit; the oldest are
 /// dropped.

@@ -1,7 +1,5 @@
-import DBus
-import Domain
+import Base
 import Radio
-import Threads
 
 /// A place for one outcome: only the first one counts, and one task waits for it.
 final class Once<Value: Sendable>: Sendable {

@@ -1,9 +1,7 @@
+import Base
 import CLinux
-package import DBus
-import Domain
 import Glibc
 package import Radio
-import Threads
 
 /// One end of a packet socket that BlueZ or this program has created, valid for one link only.
 ///

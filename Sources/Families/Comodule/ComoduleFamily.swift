@@ -1,6 +1,5 @@
-package import Domain
-package import Modules
-import Protocols
+package import Base
+package import Radio
 import Simulation
 
 extension Family {

@@ -1,5 +1,5 @@
-package import Domain
-import Modules
+package import Base
+import Radio
 import Simulation
 
 extension Family {

@@ -1,6 +1,5 @@
-package import Domain
-import Modules
-import Protocols
+package import Base
+import Radio
 import Simulation
 
 extension Family {

@@ -1,5 +1,4 @@
-package import Domain
-import Wire
+package import Base
 
 /// The facts that a simulated module keeps over a restart and over the end of our process.
 package protocol FlashFacts {

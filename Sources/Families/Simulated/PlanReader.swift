@@ -1,7 +1,6 @@
-import Domain
-import Modules
+import Base
+import Radio
 import Simulation
-import SourceTree
 
 /// Reads an item of a depot's `modules`: what every family's simulated modules have in common.
 package struct PlanReader {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// A fault of a simulated module that happens by script a number of times.
 package struct ScriptedFault<FaultKind: Sendable & Equatable>: Sendable, Equatable {

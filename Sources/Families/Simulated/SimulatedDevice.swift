@@ -1,6 +1,5 @@
-package import Domain
+package import Base
 package import Simulation
-import Wire
 
 /// What a depot's file says about every simulated device.
 package protocol SimulatedPlan: PlannedModule {

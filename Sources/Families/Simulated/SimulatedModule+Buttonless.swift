@@ -1,5 +1,4 @@
-import Domain
-import Protocols
+import Base
 import Radio
 import Simulation
 

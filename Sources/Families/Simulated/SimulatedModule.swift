@@ -1,8 +1,6 @@
-package import Domain
-package import Modules
+package import Base
 package import Radio
 package import Simulation
-import Wire
 
 /// What a depot's file says about every simulated module that advertises.
 package protocol SimulatedModulePlan: SimulatedPlan where Kind: ModuleFaultKind {

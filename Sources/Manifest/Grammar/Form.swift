@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// A kind of text with its own rules, defined once for the reader and for editors.
 enum Form: CaseIterable, Sendable {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 extension Grammar {
     static let notify = Table(

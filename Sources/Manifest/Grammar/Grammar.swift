@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Families
 
 /// The manifest's grammar: every key with its type, its default and its purpose.

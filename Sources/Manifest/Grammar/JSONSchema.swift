@@ -1,4 +1,4 @@
-import Wire
+import Base
 
 /// The grammar as a JSON Schema (2020-12) for editors; the same text on every run.
 package func manifestJSONSchema() -> String {

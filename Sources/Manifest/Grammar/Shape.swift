@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The values that a key of the manifest accepts.
 indirect enum Shape: Sendable {

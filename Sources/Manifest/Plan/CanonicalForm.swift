@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import Wire
 
 /// A plan in its unique spelling, from which its digest is calculated.
 ///

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 extension FrozenPlan {
     /// The same fleet with other work: one order for some of its vehicles, without delay.

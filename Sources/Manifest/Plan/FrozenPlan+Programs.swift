@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// A program that a manifest starts on this machine.
 package struct PlannedProgram: Sendable, Hashable {

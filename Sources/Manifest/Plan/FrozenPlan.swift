@@ -1,7 +1,4 @@
-import Digests
-package import Domain
-package import SourceTree
-import Wire
+package import Base
 
 /// Everything that decides the work of a run, fixed before it starts: vehicles, steps, images,
 /// rules.

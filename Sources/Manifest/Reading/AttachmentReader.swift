@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Reads `sbom` and `attestations` of an image.
 struct AttachmentReader {

@@ -1,4 +1,4 @@
-import SourceTree
+import Base
 
 /// Splits a CSV file (RFC 4180) into rows of cells, each with its place.
 struct CSVFile {

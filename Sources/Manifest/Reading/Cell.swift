@@ -1,4 +1,4 @@
-import SourceTree
+import Base
 
 /// A value of a fleet list, from a CSV file or from the manifest itself.
 struct Cell: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import SourceTree
+import Base
 
 /// Reads property names, values and conditions.
 enum ConditionReader {

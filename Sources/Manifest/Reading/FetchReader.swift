@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Reads how images are downloaded.
 struct FetchReader {

@@ -1,5 +1,4 @@
-package import Domain
-package import SourceTree
+package import Base
 
 /// A fleet list as a CSV file in which a program adds and removes rows: all other bytes stay
 /// unchanged.

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import SourceTree
 
 /// Converts the rows of a fleet list to vehicles, and checks them one by one and together.
 struct FleetReader {

@@ -1,4 +1,4 @@
-import SourceTree
+import Base
 
 /// One vehicle as it is written, before its values are interpreted.
 struct FleetRow {

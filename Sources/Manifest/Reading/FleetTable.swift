@@ -1,4 +1,4 @@
-import SourceTree
+import Base
 
 /// Reads the rows of a fleet's CSV file.
 enum FleetTable {

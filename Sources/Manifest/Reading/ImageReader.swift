@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import SourceTree
 
 /// Reads the entries under `images`.
 struct ImageReader {

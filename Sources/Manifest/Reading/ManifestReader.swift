@@ -1,6 +1,5 @@
-import Domain
+package import Base
 import Families
-package import SourceTree
 
 /// A file could not be read without which nothing can be checked.
 package enum ManifestError: Error, Equatable, Sendable, CustomStringConvertible {

@@ -1,5 +1,4 @@
-import Domain
-package import SourceTree
+package import Base
 
 /// Reads `notify`, from a manifest or from a separate file.
 package struct NotifyReader {

@@ -1,4 +1,4 @@
-package import SourceTree
+package import Base
 
 /// Parses steps as a person types them, such as `command lock` or `set lights=disabled; wait 5s`,
 /// or as a manifest writes them.

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import SourceTree
 
 /// Checks that need steps, images and vehicles together.
 struct PlanCheck {

@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Finds rules that can never apply to the selected vehicles, so that somebody would rely on them
 /// in vain.

@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Reads the rules for a whole run.
 struct PolicyReader {

@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Selects part of a fleet: a vehicle must have one of the given values of every given label.
 struct Selection {

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Families
-import SourceTree
 
 /// Reads steps and checks the images they name.
 struct StepReader {

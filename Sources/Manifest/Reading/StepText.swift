@@ -1,4 +1,4 @@
-import SourceTree
+import Base
 
 /// Parses steps in a cell of a table: `update: city-4.12; command: lock`, or a YAML list.
 struct StepText {

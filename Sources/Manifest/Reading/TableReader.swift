@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Reads one map of the manifest by its table in the grammar.
 ///

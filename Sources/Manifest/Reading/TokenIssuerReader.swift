@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Reads the issuer of tokens.
 struct TokenIssuerReader {

@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Reads `trust`, and the trust rules of images.
 struct TrustReader {

@@ -1,6 +1,4 @@
-import Digests
-package import Domain
-package import SourceTree
+package import Base
 
 /// A document about an image; it is never sent to a module.
 package struct Attachment: Sendable, Hashable {

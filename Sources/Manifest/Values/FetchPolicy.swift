@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// How images are downloaded.
 package struct FetchPolicy: Sendable, Hashable {

@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// The choice of an image for a vehicle by a value of its row.
 package struct ImageChoice: Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The source of an image.
 package enum ImageSource: Sendable, Hashable, CustomStringConvertible {

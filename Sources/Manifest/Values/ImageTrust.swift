@@ -1,5 +1,4 @@
-package import Domain
-package import SourceTree
+package import Base
 
 /// How an image is trusted, in addition to the digest that pins it.
 package enum ImageTrust: Sendable, Hashable {

@@ -1,5 +1,4 @@
-package import Domain
-import SourceTree
+package import Base
 
 /// A value as text, which can be read as a number, a version or a word.
 package struct Literal: Sendable, Hashable, CustomStringConvertible {

@@ -1,5 +1,4 @@
-package import Domain
-package import SourceTree
+package import Base
 
 /// One binary of a plan: its expected content, and the modules that it may be sent to.
 package struct PlannedImage: Sendable, Equatable {

@@ -1,5 +1,4 @@
-package import Domain
-package import SourceTree
+package import Base
 
 /// One vehicle of a plan, with its steps.
 package struct PlannedVehicle: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The order and the limits of a rollout.
 package struct RolloutPolicy: Sendable, Equatable {

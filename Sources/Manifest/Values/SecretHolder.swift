@@ -1,5 +1,4 @@
-package import Domain
-package import SourceTree
+package import Base
 
 /// A row of a fleet list that names the secret of a module; rows that a plan does not select are
 /// holders, too.

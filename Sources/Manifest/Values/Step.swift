@@ -1,6 +1,5 @@
-package import Domain
+package import Base
 package import Families
-package import SourceTree
 
 /// One action on a vehicle, with the place where it was written.
 package struct Step: Sendable, Equatable {

@@ -1,5 +1,4 @@
-import Domain
-package import SourceTree
+package import Base
 
 /// The issuer that provides the car-share token of a vehicle when it is needed.
 package struct TokenIssuer: Sendable, Equatable {

@@ -1,8 +1,7 @@
+package import Base
 package import Commands
-import Domain
+import Images
 import Manifest
-import Trust
-package import Wire
 
 /// Verifies a bundle, takes it over, and makes its manifest the current one of its rollout.
 package struct BundleApplication {

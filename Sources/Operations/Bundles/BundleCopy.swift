@@ -1,8 +1,7 @@
+import Base
 package import Commands
-import Domain
-import Files
 import Glibc
-import Trust
+import Images
 
 /// A copy of a bundle in the making; verified parts of an earlier attempt are kept.
 package struct BundleCopy: ~Copyable {

@@ -1,7 +1,7 @@
+import Base
 package import Commands
-import Domain
 import Glibc
-package import Trust
+package import Images
 
 /// The signatures that a bundle must have before its content is used.
 package struct BundleDemand: Sendable {

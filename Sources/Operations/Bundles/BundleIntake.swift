@@ -1,7 +1,6 @@
+package import Base
 package import Commands
-import Domain
-import Trust
-package import Wire
+import Images
 
 /// A folder for incoming bundles: each is moved into `applied`, or into `refused` with the reason.
 package struct BundleIntake {

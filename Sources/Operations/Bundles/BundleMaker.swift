@@ -1,12 +1,9 @@
+import Base
 package import Commands
-import Domain
-import Files
 import Glibc
 import Images
 import Manifest
-import SourceTree
 import Store
-import Trust
 
 /// Writes a rollout into one file: manifest, lists, profiles, images, and the documents that verify
 /// them.

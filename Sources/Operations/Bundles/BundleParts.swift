@@ -1,9 +1,7 @@
+package import Base
 package import Commands
-import Digests
-package import Domain
-import Files
 import Glibc
-package import Trust
+package import Images
 
 /// The parts of a bundle in the making.
 package struct BundleParts {

@@ -1,8 +1,7 @@
+import Base
 import Commands
-import Domain
-import Files
 import Glibc
-import Trust
+import Images
 
 /// The folder in which a depot keeps the bundles of a rollout that it took over.
 ///
@@ -29,7 +28,7 @@ struct BundlePlace {
             if try Self.isMissing(target) { try FilePlace(target).makeFolder(mode: 0o755) }
         } catch { throw failure(target, error.code) }
         let facts = (try? FilePlace(link).facts()) ?? nil
-        guard facts.map({ $0.st_mode & S_IFMT == S_IFLNK }) ?? true else {
+        guard facts.map({ $0.kind == .link }) ?? true else {
             throw failure(link, EEXIST)
         }
     }

@@ -1,8 +1,7 @@
+package import Base
 package import Commands
-import Domain
+import Images
 package import Manifest
-package import SourceTree
-import Trust
 
 /// The plan of a bundle's manifest, and the purpose of each part.
 ///

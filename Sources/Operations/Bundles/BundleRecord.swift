@@ -1,11 +1,8 @@
+import Base
 package import Commands
-import Domain
+import Images
 import Manifest
-import Signatures
 import Store
-import Threads
-import Trust
-import Wire
 
 /// The newest bundle of each rollout and signer that was taken over on this machine.
 ///

@@ -1,6 +1,6 @@
+import Base
 package import Commands
-import Domain
-import Trust
+import Images
 
 /// The keys that must have signed a bundle itself, as `--key` and `--threshold` name them.
 package struct BundleSigners {

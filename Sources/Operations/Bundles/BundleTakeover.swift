@@ -1,13 +1,10 @@
+import Base
 package import Commands
-import Domain
 import Families
 import Images
 import Manifest
-import Modules
-import SourceTree
+import Radio
 import Store
-import Threads
-import Trust
 
 /// Takes a bundle over at a depot: all of it or nothing.
 ///

@@ -1,5 +1,5 @@
+import Base
 package import Commands
-import Domain
 import Glibc
 
 /// Writes several files below a folder: all of them or none.

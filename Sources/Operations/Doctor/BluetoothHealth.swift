@@ -1,6 +1,6 @@
+import Base
 package import BlueZ
 package import Commands
-import Domain
 package import Radio
 
 /// The findings about a host's Bluetooth, from its service, its tools and its adapters.

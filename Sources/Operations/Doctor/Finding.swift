@@ -1,6 +1,5 @@
+package import Base
 package import Commands
-package import SourceTree
-import Wire
 
 /// One finding of a check.
 package struct Finding: Equatable, Sendable {

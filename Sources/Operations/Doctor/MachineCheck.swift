@@ -1,12 +1,9 @@
+package import Base
 package import Commands
-import Digests
-import Domain
-import Files
 import Glibc
 import Images
 package import Manifest
-package import Modules
-package import SourceTree
+package import Radio
 
 /// Checks whether this machine has everything that a plan names: keys, tokens, images, a time zone,
 /// a program.

@@ -1,9 +1,7 @@
+package import Base
 package import Commands
-import Domain
 import Families
 package import Manifest
-import SourceTree
-package import Wire
 
 /// Reads every key, token and passkey of a plan, and checks it against its vehicle.
 package struct SecretAudit {

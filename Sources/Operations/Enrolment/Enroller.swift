@@ -1,8 +1,6 @@
-package import Domain
+package import Base
 import Families
-package import Modules
 package import Radio
-import Sessions
 package import Store
 
 /// A module that is to be enrolled or taken out of service.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Store
 
 /// Why a vehicle was not enrolled.

@@ -1,11 +1,9 @@
+import Base
 import Commands
-import Domain
 import Families
 import Glibc
 import Manifest
-import Modules
 import Radio
-import SourceTree
 import Store
 
 /// One vehicle that is to be enrolled or taken out of service.

@@ -1,7 +1,6 @@
+package import Base
 package import Commands
-import Domain
 import Store
-package import Wire
 
 /// The result for a vehicle that was to be enrolled.
 package struct EnrolmentResult: Sendable {

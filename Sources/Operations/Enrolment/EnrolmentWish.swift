@@ -1,5 +1,5 @@
+import Base
 package import Commands
-import Domain
 
 /// The flags and arguments of `enrol`.
 package struct EnrolmentWish: Sendable {

@@ -1,6 +1,6 @@
-package import Domain
+package import Base
 package import Families
-import Modules
+import Radio
 package import Rollout
 package import Store
 

@@ -1,5 +1,4 @@
-package import Domain
-import Files
+package import Base
 import Glibc
 
 /// The secrets of one vehicle as files beside each other: `ID.key`, and during a change

@@ -1,8 +1,7 @@
+import Base
 package import Commands
-import Domain
 import Glibc
 package import Manifest
-import SourceTree
 import Store
 
 /// Gives vehicles that share a key a file each, and their rows of the fleet list the new names.

@@ -1,5 +1,4 @@
-package import Domain
-import Files
+package import Base
 import Glibc
 package import Manifest
 

@@ -1,11 +1,9 @@
+import Base
 package import Commands
-import Domain
 import Manifest
-package import Modules
-import Radio
+package import Radio
 import Rollout
 import Store
-import Threads
 
 /// Enrols vehicles, or takes one out of service.
 package struct VehicleEnrolment: Sendable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Images
 
 /// Text and bars for images in progress; a value, so that it can be tested without a network.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 package import Images
 package import Manifest
 

@@ -1,7 +1,6 @@
+package import Base
 package import Commands
-package import Domain
 import Reports
-package import Wire
 
 /// The result for each image of a plan, and the last line, which scripts read.
 package struct FetchSummary: Sendable, Equatable {

@@ -1,8 +1,8 @@
+package import Base
 package import Commands
-package import Domain
 package import Images
 package import Manifest
-package import Modules
+package import Radio
 package import Rollout
 package import Store
 

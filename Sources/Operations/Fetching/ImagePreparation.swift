@@ -1,11 +1,9 @@
+import Base
 package import Commands
-import Domain
 package import Images
 package import Manifest
 import Rollout
 import Synchronization
-import Threads
-import Wire
 
 /// An image that is in the store now.
 package struct FetchedImage: Sendable {

@@ -1,6 +1,5 @@
 package import Images
 package import Manifest
-import Trust
 
 /// Whether the store has an image, and whether the manifest accepts it.
 package enum ImagePresence: Sendable, Equatable {

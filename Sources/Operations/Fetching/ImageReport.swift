@@ -1,8 +1,7 @@
-import Domain
+package import Base
+import Families
 package import Images
-import Modules
-import Protocols
-package import Wire
+import Radio
 
 /// The facts about an image file, for people and for programs.
 package struct ImageReport {

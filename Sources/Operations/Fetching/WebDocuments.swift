@@ -1,9 +1,7 @@
+import Base
 package import Commands
-import Domain
 package import Images
 package import Manifest
-import Threads
-package import Trust
 
 /// A repository at a web address or in a folder of this machine.
 package struct WebDocuments: MetadataSource {

@@ -1,4 +1,4 @@
-import Files
+import Base
 import Glibc
 
 /// Paths that mean the same file wherever the command is given.

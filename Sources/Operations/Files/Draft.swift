@@ -1,5 +1,4 @@
-import Domain
-package import Files
+package import Base
 import Glibc
 
 /// A file in the making, beside the one that it replaces: that one is complete at any moment, old
@@ -89,22 +88,22 @@ package final class Draft {
     /// Gives it the owner of a file or, when that does not exist yet, of the folder that it will be
     /// in.
     private func belong(as path: String) -> CInt? {
-        let status: stat
+        let facts: FileFacts
         do throws(FileFault) {
             let likeness = try FilePlace(path)
-            if let facts = try likeness.facts() {
-                status = facts
+            if let own = try likeness.facts() {
+                facts = own
             } else {
-                status = try likeness.folder.facts()
+                facts = try likeness.folder.facts()
             }
         } catch { return nil }
         // Without root the owner of a file cannot be changed, but its group can be one of the
         // user's.
         guard geteuid() == 0 else {
-            _ = fchown(descriptor, .max, status.st_gid)
+            _ = fchown(descriptor, .max, facts.group)
             return nil
         }
-        return fchown(descriptor, status.st_uid, status.st_gid) == 0 ? nil : errno
+        return fchown(descriptor, facts.owner, facts.group) == 0 ? nil : errno
     }
 
     private func write(_ bytes: [UInt8]) -> CInt? {

@@ -1,8 +1,7 @@
+package import Base
 package import Commands
-import Files
 import Glibc
 package import Reports
-package import Wire
 
 /// A file for the report of a run.
 package struct ReportFile: Sendable {
@@ -25,8 +24,8 @@ package struct ReportFile: Sendable {
     /// Checks now, and not only after a night's work, whether the report can be written.
     package func checkPlace() throws(CommandError) {
         do throws(FileFault) {
-            if let facts = try FilePlace(path).facts(), facts.st_mode & S_IFMT != S_IFREG {
-                throw facts.st_mode & S_IFMT == S_IFLNK ? FileFault(code: ELOOP) : .notAFile
+            if let facts = try FilePlace(path).facts(), facts.kind != .file {
+                throw facts.kind == .link ? FileFault(code: ELOOP) : .notAFile
             }
             _ = try Draft.begin(for: path, mode: 0o644).get()
         } catch {

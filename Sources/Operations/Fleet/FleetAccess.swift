@@ -1,9 +1,7 @@
+import Base
 package import Commands
-import Domain
 import Glibc
-import SourceTree
 package import Store
-import Threads
 
 /// The address of the fleet's database, and what opens it.
 package struct FleetAccess: Sendable {

@@ -1,5 +1,5 @@
+package import Base
 package import Commands
-package import Domain
 import Rollout
 import Store
 

@@ -1,7 +1,7 @@
-package import Domain
+package import Base
+import Radio
 package import Reports
 package import Rollout
-import Sessions
 package import Store
 import Synchronization
 

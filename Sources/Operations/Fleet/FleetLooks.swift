@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Store
 
 /// One rollout of a fleet at one moment, with a summary of the others.

@@ -1,7 +1,6 @@
+import Base
 import Commands
-import Domain
 import Store
-import Threads
 
 /// Says which gateway of a fleet works on a module, for commands that take no right themselves.
 struct FleetNeighbours: Sendable {

@@ -1,9 +1,8 @@
+import Base
 import Commands
-import Domain
 import Manifest
 import Rollout
 import Store
-import Threads
 
 /// A fleet from which a run takes its rights.
 package struct FleetPlace: Sendable {

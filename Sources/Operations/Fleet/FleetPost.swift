@@ -1,4 +1,4 @@
-import Domain
+import Base
 package import Rollout
 package import Store
 

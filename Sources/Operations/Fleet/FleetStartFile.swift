@@ -1,5 +1,5 @@
+import Base
 import Commands
-import Files
 import Glibc
 import Store
 

@@ -1,5 +1,5 @@
+package import Base
 package import Commands
-package import Domain
 import Store
 
 /// Whether the clock of this machine can be right, before anything is done by it.

@@ -1,7 +1,7 @@
+package import Base
 package import Commands
-package import Domain
 import Families
-package import Modules
+package import Radio
 import Reports
 
 /// The flags that several commands share, resolved.

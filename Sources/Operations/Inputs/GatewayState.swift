@@ -1,6 +1,5 @@
+import Base
 package import Commands
-import Domain
-import Files
 import Glibc
 import Reports
 import Store

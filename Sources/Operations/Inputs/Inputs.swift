@@ -1,10 +1,10 @@
+package import Base
 package import Commands
 import Families
 package import Manifest
-package import Modules
+package import Radio
 import Rollout
 package import Simulation
-package import SourceTree
 
 /// Reads the inputs of commands and turns their faults into errors for people.
 package enum Inputs {

@@ -1,5 +1,5 @@
+import Base
 package import Commands
-import Domain
 package import Manifest
 import Rollout
 import Store

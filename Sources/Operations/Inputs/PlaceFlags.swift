@@ -1,5 +1,5 @@
+import Base
 package import Commands
-import Files
 import Glibc
 package import Reports
 
@@ -51,7 +51,7 @@ package struct PlaceFlags: Sendable, Equatable {
     }
 
     private static func owner(of state: String) -> Owner? {
-        (try? Folder.open(state).facts()).map { Owner(id: $0.st_uid) }
+        (try? Folder.open(state).facts()).map { Owner(id: $0.owner) }
     }
 
     /// A line for the shell.

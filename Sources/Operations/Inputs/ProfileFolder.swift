@@ -1,8 +1,8 @@
+package import Base
 package import Commands
 import Families
 package import Manifest
-package import Modules
-package import SourceTree
+package import Radio
 
 /// The profiles that a command uses.
 package enum ProfileFolder {

@@ -1,6 +1,5 @@
+import Base
 package import Commands
-import Domain
-import Files
 package import Glibc
 import Reports
 

@@ -1,12 +1,10 @@
+package import Base
 package import Commands
-package import Domain
 package import Families
-import Files
 import Glibc
 package import Manifest
 package import Radio
 package import Rollout
-package import SourceTree
 
 /// Reads the secrets that a plan refers to; they are used only as keys.
 package struct SecretSource {

@@ -1,10 +1,9 @@
+import Base
 import Commands
-import Domain
 import Families
 import Images
 package import Manifest
 package import Rollout
-import SourceTree
 import Synchronization
 
 /// Gets tokens from their issuers when they are needed, and keeps each while it is valid.

@@ -1,8 +1,7 @@
+package import Base
 package import Commands
-package import Domain
 package import Families
 package import Manifest
-package import SourceTree
 
 /// Compares each car-share token with the vehicle that it is listed for, before any radio work.
 ///

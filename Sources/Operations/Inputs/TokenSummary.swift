@@ -1,8 +1,7 @@
+package import Base
 package import Commands
-import Domain
 import Families
 import Manifest
-package import Wire
 
 /// The content of a car-share token, without its key.
 package struct TokenSummary {

@@ -1,7 +1,6 @@
+package import Base
 package import Commands
 package import Manifest
-import SourceTree
-package import Wire
 
 /// Finds the time zone of a plan's window among the machine's zone files.
 package enum ZoneSource {

@@ -1,7 +1,6 @@
-package import Domain
+package import Base
 import Reports
 import Store
-package import Wire
 
 extension Inventory {
     /// One line for each module; `time` formats a time for people.

@@ -1,7 +1,5 @@
-package import Domain
-package import Modules
+package import Base
 package import Radio
-import Sessions
 package import Store
 
 /// One module that an inventory reads, with what opens it.

@@ -1,12 +1,10 @@
+package import Base
 package import Commands
-package import Domain
 import Families
 package import Manifest
-import Modules
 import Radio
 import Rollout
 import Store
-import Threads
 
 /// Reads the identity, versions and debts of vehicles: by radio, or from the journal's earlier
 /// results.

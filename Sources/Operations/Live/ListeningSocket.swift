@@ -1,6 +1,6 @@
+import Base
 import CLinux
 package import Commands
-import Domain
 import Glibc
 
 /// A socket on which pages are served: one of our own, or one that the service manager passed.

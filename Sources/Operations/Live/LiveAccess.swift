@@ -1,6 +1,4 @@
-import Digests
-package import Domain
-package import SourceTree
+package import Base
 
 /// The people and programs that may read the pages of `serve` or send requests.
 ///

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Reports
 
 /// Pages that confirm a request before it is made and show its result; signing in and out.

@@ -1,5 +1,4 @@
-import Digests
-package import Domain
+package import Base
 
 /// Counts tokens that are not in the list, so that nobody can try many of them.
 ///

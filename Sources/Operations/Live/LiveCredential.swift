@@ -1,5 +1,3 @@
-package import Web
-
 /// The credential of a request, from its headers `Authorization` and `Cookie`.
 package enum LiveCredential: Sendable, Equatable {
     /// None, or an ambiguous one.

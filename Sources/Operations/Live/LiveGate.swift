@@ -1,8 +1,7 @@
+import Base
 package import Commands
-import Domain
 import Glibc
 import Synchronization
-import Web
 
 /// Identifies the sender of a request, by the list of tokens and the browsers that have signed in.
 ///

@@ -1,7 +1,5 @@
+import Base
 package import Commands
-import Domain
-package import Web
-import Wire
 
 /// Requests that change something: signing in and out, and requests of people and programs.
 ///

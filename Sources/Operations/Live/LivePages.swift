@@ -1,13 +1,10 @@
+import Base
 import CLinux
 package import Commands
-import Digests
-import Domain
 import Glibc
 import Reports
 import Store
 import Synchronization
-package import Web
-import Wire
 
 /// Answers the requests to `serve`, from the journal or from the fleet's database; requests of
 /// people go through the `ControlQueue`.

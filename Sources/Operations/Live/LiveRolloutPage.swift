@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Reports
 import Store
 

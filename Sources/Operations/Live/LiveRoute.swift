@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The subject of a request to `serve`: a page for people, a document for programs, or one of the
 /// small parts.

@@ -1,5 +1,4 @@
-import Digests
-package import Domain
+package import Base
 
 /// The browsers that have signed in, and the forms that each of them got.
 ///

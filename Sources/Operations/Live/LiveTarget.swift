@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The parsed address of a request (RFC 3986): the words of a path and the values of a query.
 ///

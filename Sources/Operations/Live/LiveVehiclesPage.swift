@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Manifest
 import Reports
 import Store

@@ -1,7 +1,6 @@
+import Base
 import Commands
-import Domain
 import Synchronization
-import Threads
 
 /// Carries questions about a fleet from the web servers' threads to the tasks that ask its database.
 ///

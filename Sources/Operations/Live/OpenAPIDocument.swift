@@ -1,7 +1,7 @@
+import Base
 import Commands
 import Reports
 import Store
-import Wire
 
 /// The description of the interface for programs (OpenAPI 3.1), which is stored as docs/api.json.
 ///

@@ -1,9 +1,8 @@
-package import Domain
+package import Base
 package import Manifest
 package import Reports
 import Rollout
 package import Store
-package import Wire
 
 /// The display of a run, made from the journal for other terminals and for pages.
 ///

@@ -1,5 +1,6 @@
+import Base
+import CLinux
 package import Commands
-import Files
 import Glibc
 
 /// Operations on file descriptors.

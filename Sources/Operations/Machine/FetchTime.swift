@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Glibc
 
 /// The machine's own time, for fetching; never for simulated work.

@@ -1,10 +1,8 @@
+package import Base
 package import BlueZ
 package import Commands
-package import DBus
-package import Domain
 import Glibc
 package import Radio
-import Threads
 
 /// The host's own Bluetooth, opened for one command.
 package struct HostBluetooth {

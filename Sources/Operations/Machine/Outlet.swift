@@ -1,7 +1,6 @@
-import Domain
+package import Base
 import Glibc
 import Synchronization
-package import Threads
 
 /// Writes text to descriptors in order, on a thread of its own.
 ///

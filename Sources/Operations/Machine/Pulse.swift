@@ -1,7 +1,7 @@
+import Base
 import CLinux
 import Glibc
 import Synchronization
-import Threads
 
 /// Calls a function regularly while a run goes on, and immediately after a signal.
 ///

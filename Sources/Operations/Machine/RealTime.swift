@@ -1,5 +1,5 @@
+package import Base
 import CLinux
-package import Domain
 import Glibc
 
 /// The machine's own clocks.

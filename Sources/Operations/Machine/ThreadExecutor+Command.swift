@@ -1,5 +1,5 @@
+package import Base
 package import Commands
-package import Threads
 
 extension ThreadExecutor {
     /// A thread for one part of a command's work.

@@ -1,7 +1,7 @@
 package import Commands
 import Glibc
+import Images
 import Manifest
-import Trust
 
 /// The units of the service manager that were requested, and their content.
 package struct UnitChoice {

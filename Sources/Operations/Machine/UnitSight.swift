@@ -1,4 +1,4 @@
-import Files
+import Base
 import Glibc
 
 /// What the units of the service manager cannot see of this machine.

@@ -1,10 +1,8 @@
+import Base
 package import Commands
-import Domain
 import Manifest
 import Reports
 import Store
-import Threads
-import Wire
 
 /// Notices without a run: a test of the targets, a report that no run took place for too long, and
 /// a report that a unit of the service manager has failed.

@@ -1,9 +1,8 @@
+package import Base
 package import Commands
-import Domain
 import Manifest
 import Reports
 import Store
-package import Wire
 
 /// The targets of notices, and the delivery state of the notices.
 package struct NoticeList {

@@ -1,5 +1,5 @@
+package import Base
 import Store
-package import Wire
 
 extension NoticeSender.Result {
     package var isDelivered: Bool { failure == nil }

@@ -1,13 +1,10 @@
+import Base
 package import Commands
-import Domain
 import Glibc
 import Images
 package import Manifest
 import Reports
-import SourceTree
 package import Store
-import Threads
-import Wire
 
 /// Sends notices about the ends of runs; radio work never waits for it.
 package struct NoticeSender: Sendable {

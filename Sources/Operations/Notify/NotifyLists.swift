@@ -1,7 +1,6 @@
+package import Base
 package import Commands
-package import Files
 package import Manifest
-package import SourceTree
 
 /// The files that name the targets of notices, and the additions of a manifest.
 package struct NotifyLists: Sendable {

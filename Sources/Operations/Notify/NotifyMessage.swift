@@ -1,8 +1,6 @@
-import Digests
-package import Domain
+package import Base
 package import Manifest
 import Reports
-import Wire
 
 /// A notice in the form that one kind of target takes.
 package enum NotifyMessage: Sendable, Equatable {

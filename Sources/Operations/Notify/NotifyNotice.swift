@@ -1,8 +1,7 @@
-package import Domain
+package import Base
 package import Manifest
 import Reports
 package import Store
-package import Wire
 
 /// The content of a notice; it does not change when sending is tried again.
 package struct NotifyNotice: Sendable, Equatable {

@@ -1,10 +1,9 @@
+package import Base
 import Commands
-import Domain
 package import Manifest
 import Reports
 import Rollout
 import Store
-package import Wire
 
 extension PlannedProgram {
     package var document: JSONValue {

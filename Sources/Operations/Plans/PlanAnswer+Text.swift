@@ -1,9 +1,8 @@
-import Domain
+import Base
 import Families
 import Manifest
 import Reports
 import Rollout
-import SourceTree
 import Store
 
 extension PlanAnswer {

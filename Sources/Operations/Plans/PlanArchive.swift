@@ -1,8 +1,6 @@
-package import Domain
-import Files
+package import Base
 import Glibc
 package import Manifest
-import SourceTree
 import Synchronization
 
 /// The files that a plan was made from, the manifest first, each with its absolute path.

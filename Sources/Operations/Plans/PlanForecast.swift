@@ -1,11 +1,10 @@
-package import Domain
+package import Base
 import Glibc
 package import Manifest
-package import Modules
+package import Radio
 import Reports
 package import Rollout
 package import Store
-package import Wire
 
 /// The effect that a run of a plan would have, according to the journal and the manifest.
 package struct PlanForecast {

@@ -1,9 +1,6 @@
-import Digests
-package import Domain
+package import Base
 package import Manifest
 import Rollout
-import SourceTree
-import Wire
 
 /// The part of a plan that is shown.
 ///

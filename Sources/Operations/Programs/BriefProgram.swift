@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Glibc
 
 /// A program that must print a line within a short time.

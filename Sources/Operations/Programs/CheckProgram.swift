@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Glibc
 package import Manifest
 package import Rollout

@@ -1,4 +1,4 @@
-package import Threads
+package import Base
 
 /// Waits for check programs on a thread of its own, so that adapters and requests are handled
 /// meanwhile.

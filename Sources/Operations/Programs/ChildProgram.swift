@@ -1,5 +1,5 @@
+package import Base
 package import CLinux
-package import Domain
 import Glibc
 
 /// An external program that we started.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Glibc
 
 /// A program that gets a text on its standard input and must end within a short time.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Glibc
 
 /// The operator's program that issues a token: its output is the token.

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// The origin of an image, and the signers that vouched for it when it was verified here.
 ///

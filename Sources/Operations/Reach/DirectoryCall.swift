@@ -1,7 +1,6 @@
+import Base
 import Commands
 import Glibc
-import SourceTree
-import Wire
 
 /// The flags with which the vehicles of a state directory are worked on, kept in it for the
 /// commands that are offered later.

@@ -1,5 +1,5 @@
+import Base
 package import Commands
-import Domain
 import Glibc
 package import Images
 package import Store

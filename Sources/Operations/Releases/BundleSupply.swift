@@ -1,7 +1,7 @@
 package import Commands
+package import Images
 package import Manifest
 import Synchronization
-package import Trust
 
 /// Verifies with the content of a bundle and with what this depot trusts.
 package struct BundleSupply: TrustSupply {

@@ -1,8 +1,7 @@
+import Base
 package import Commands
-import Domain
 package import Images
 package import Manifest
-package import Trust
 
 /// Verifies with documents from the state directory and from the network.
 package struct NetworkSupply: TrustSupply {

@@ -1,9 +1,7 @@
+import Base
 import Commands
-import Digests
-import Domain
+import Images
 package import Manifest
-import Signatures
-import Trust
 
 /// The documents beside an image: its bill of materials and attestations.
 extension ReleaseVerifier {

@@ -1,5 +1,5 @@
 package import Commands
-package import Trust
+package import Images
 
 /// Files that belong to an image and are kept with it after they were verified: signatures, bills
 /// of materials, attestations.

@@ -1,7 +1,7 @@
+package import Base
 package import Commands
-package import Domain
+package import Images
 package import Manifest
-package import Trust
 
 /// Why the images of a plan may not be used, and the image that is refused.
 package struct TrustRefusal: Error {

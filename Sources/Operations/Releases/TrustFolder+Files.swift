@@ -1,5 +1,5 @@
 import Glibc
-package import Trust
+package import Images
 
 extension TrustFolder {
     /// The folder, locked for this process.

@@ -1,6 +1,6 @@
 package import Commands
+package import Images
 package import Manifest
-package import Trust
 
 extension PlannedRepository {
     /// Its folder among the trusted documents, with a prefix, so that no name of a repository

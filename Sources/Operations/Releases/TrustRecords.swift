@@ -1,10 +1,9 @@
+import Base
 package import Commands
-import Domain
 import Glibc
+package import Images
 import Manifest
-import Signatures
 import Store
-package import Trust
 
 /// `trust add` and `trust reset`: the keys that a depot knows, and the releases that it trusted by
 /// each.

@@ -1,8 +1,7 @@
+package import Base
 package import Commands
-import Domain
+import Images
 import Reports
-import Trust
-package import Wire
 
 /// The trusted documents of repositories, with their expiry and the keys that signed them.
 package struct TrustReport {

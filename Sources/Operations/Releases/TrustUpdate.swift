@@ -1,8 +1,7 @@
+import Base
 package import Commands
-import Domain
 import Images
 import Store
-import Trust
 
 /// Updates the trusted documents of a repository, and downloads files that its roles have signed.
 package struct TrustUpdate {

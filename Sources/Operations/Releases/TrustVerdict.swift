@@ -1,6 +1,6 @@
-package import Domain
+package import Base
+package import Images
 package import Manifest
-package import Trust
 
 /// The permission to use an image: who vouches for it, and under which condition.
 package struct TrustVerdict: Sendable {

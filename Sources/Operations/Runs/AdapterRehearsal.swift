@@ -1,9 +1,9 @@
+import Base
 import BlueZ
 package import Commands
 package import Rehearsal
 package import Rollout
 package import Simulation
-import Threads
 
 /// `simulate --adapter`: a depot served from the host's own adapters.
 package actor AdapterRehearsal {

@@ -1,5 +1,5 @@
+import Base
 package import Commands
-import Files
 package import Simulation
 
 /// The file with the flash of a simulated depot's modules.

@@ -1,6 +1,6 @@
+import Base
+package import BlueZ
 package import Commands
-package import DBus
-import Domain
 import FakeBlueZ
 import Rehearsal
 import Rollout

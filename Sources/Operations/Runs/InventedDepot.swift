@@ -1,16 +1,13 @@
+import Base
 import Commands
-import Digests
-import Domain
 import Families
 import Glibc
 import Images
 import Manifest
-import Modules
+import Radio
 import Rollout
 import Simulation
-import SourceTree
 import Store
-import Wire
 
 /// The depot of a rehearsal without a depot's file: a module for each vehicle of the fleet list.
 struct InventedDepot {

@@ -1,13 +1,11 @@
+package import Base
 package import Commands
-package import Domain
 import Images
 package import Manifest
-package import Modules
 package import Radio
 import Reports
 package import Rollout
 import Store
-package import Wire
 
 /// The parts of a run, wherever it takes place.
 package struct RunJob: Sendable {

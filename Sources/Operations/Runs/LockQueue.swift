@@ -1,7 +1,7 @@
+package import Base
 package import Commands
 import Glibc
 package import Store
-package import Threads
 
 /// Waits for the state directory's lock while another run has it, on a thread of its own.
 package actor LockQueue {

@@ -1,10 +1,8 @@
+package import Base
 package import Commands
-package import Domain
 import Glibc
 package import Reports
 import Synchronization
-import Threads
-package import Wire
 
 /// Everything that a run prints: takes events, and writes each printer's text to its destination.
 package final class RunOutput: Sendable {

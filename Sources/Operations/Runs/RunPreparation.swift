@@ -1,13 +1,11 @@
+import Base
 import BlueZ
 package import Commands
-import Domain
 package import Manifest
 import Reports
 import Rollout
 import Simulation
 import Store
-import Threads
-import Wire
 
 /// Everything that a run does before the first packet and after the last one.
 package struct RunPreparation {

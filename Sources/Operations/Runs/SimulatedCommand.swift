@@ -1,10 +1,8 @@
+package import Base
 package import Commands
-package import Domain
-package import Modules
 package import Radio
 import Rollout
 import Simulation
-import Threads
 
 /// A simulated depot for a command other than a run: nothing is kept, unless a state directory is
 /// given for the depot's memory.

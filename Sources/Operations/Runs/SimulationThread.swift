@@ -1,9 +1,8 @@
+package import Base
 package import Commands
-package import Domain
 package import Manifest
 package import Simulation
 import Store
-package import Threads
 
 /// All values that a run in a simulated depot needs.
 package struct SimulatedJob: Sendable {

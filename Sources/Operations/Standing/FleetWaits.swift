@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Store
 
 /// Says what a vehicle of a fleet's rollout waits for before it is begun; the first reason that applies.

@@ -1,5 +1,5 @@
+package import Base
 package import Commands
-package import Domain
 package import Store
 
 /// Reads the journal for `history show`.

@@ -1,7 +1,6 @@
-import Domain
+package import Base
 import Reports
 package import Store
-package import Wire
 
 /// The journal's records in documents for programs.
 ///

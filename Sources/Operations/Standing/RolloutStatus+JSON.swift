@@ -1,7 +1,6 @@
-import Domain
+package import Base
 import Reports
 import Store
-package import Wire
 
 extension RolloutStatus: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member

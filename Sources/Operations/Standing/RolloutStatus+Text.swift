@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Reports
 import Rollout
 package import Store

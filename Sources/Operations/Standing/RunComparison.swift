@@ -1,7 +1,6 @@
-package import Domain
+package import Base
 import Reports
 package import Store
-package import Wire
 
 /// A comparison of two runs: how many vehicles ended in which way, and which ended differently.
 package struct RunComparison: Sendable {

@@ -1,7 +1,6 @@
-package import Domain
+package import Base
 package import Reports
 package import Store
-package import Wire
 
 /// A list of runs, as `history` and the pages of `serve` list them.
 package struct RunList: Sendable {

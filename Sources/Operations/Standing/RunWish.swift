@@ -1,5 +1,5 @@
+package import Base
 package import Commands
-package import Domain
 
 /// A run that a command names.
 package enum RunWish: Sendable, Equatable, CustomStringConvertible {

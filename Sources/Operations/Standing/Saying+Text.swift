@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Store
 
 /// Texts about people's commands, for those who look later.

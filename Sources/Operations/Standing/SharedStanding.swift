@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// The part of a rollout's state that concerns several gateways.
 package struct SharedStanding: Sendable {

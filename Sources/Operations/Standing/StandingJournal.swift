@@ -1,9 +1,8 @@
+package import Base
 package import Commands
-package import Domain
 import Manifest
 package import Reports
 package import Store
-package import Wire
 
 /// Reads the journal of a state directory for commands that only look: `status`, `show`, `morning`,
 /// `history`, and the pages of `serve`.

@@ -1,8 +1,7 @@
+package import Base
 package import Commands
-package import Domain
 package import Reports
 import Store
-package import Wire
 
 /// The source of everything that is shown: the database of the machine's fleet, its own journal, or both.
 ///

@@ -1,7 +1,6 @@
-package import Domain
+package import Base
 import Reports
 import Store
-package import Wire
 
 /// The text of `status --watch` for a fleet: the whole screen, or lines for what has changed.
 ///

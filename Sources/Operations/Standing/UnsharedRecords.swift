@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Store
 
 /// What only this machine's journal has: begun or set before the machine joined its fleet.

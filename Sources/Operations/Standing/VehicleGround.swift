@@ -1,7 +1,6 @@
+package import Base
 package import Commands
-package import Domain
 package import Manifest
-import SourceTree
 
 /// The set from which vehicles are selected: those of a plan with their labels, those that only the
 /// journal knows, and each one's last ending.

@@ -1,9 +1,8 @@
-import Domain
+package import Base
 import Manifest
 import Reports
 import Rollout
 import Store
-package import Wire
 
 extension VehicleStory: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Manifest
 package import Reports
 import Rollout

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Store
 
 /// The journal's records of one vehicle at one moment.

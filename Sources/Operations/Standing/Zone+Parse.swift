@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 extension Zone {
     /// Parses `2026-11-21` or `2026-11-21 18:00` as local time of the zone.

@@ -1,5 +1,5 @@
+import Base
 package import Commands
-import Threads
 
 /// Requests on their way from the servers' threads to the one task that carries them out.
 package final class ControlQueue: Sendable {

@@ -1,5 +1,5 @@
+package import Base
 import Commands
-package import Wire
 
 /// The answer to a request with a key.
 package enum KeyedAnswer: Sendable {

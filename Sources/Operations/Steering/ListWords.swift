@@ -1,7 +1,6 @@
+package import Base
 package import Commands
-package import Domain
 import Store
-import Threads
 
 /// What a person says about changes that a list and a journal cannot show: another id of a vehicle,
 /// another place of a module, a restored journal.

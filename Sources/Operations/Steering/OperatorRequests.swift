@@ -1,11 +1,9 @@
+import Base
 package import Commands
-import Domain
 package import Manifest
 import Reports
 import Rollout
 import Store
-import Threads
-import Wire
 
 /// Writes people's requests into the journal: the only way for commands, pages and programs.
 package struct OperatorRequests: Sendable {

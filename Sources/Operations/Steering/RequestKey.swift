@@ -1,5 +1,4 @@
-import Digests
-package import Domain
+package import Base
 
 /// The key of a request that a program may send twice, with the digest of what it sent.
 package struct RequestKey: Sendable {

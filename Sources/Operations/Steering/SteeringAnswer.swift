@@ -1,5 +1,5 @@
+package import Base
 import Commands
-package import Wire
 
 /// The answer to a request, for people and for programs.
 package struct SteeringAnswer: Sendable, Equatable {

@@ -1,6 +1,6 @@
+package import Base
 import Commands
 import Reports
-package import Wire
 
 extension SteeringRequest.Verb: JSONDescribed {}
 

@@ -1,6 +1,5 @@
+package import Base
 package import Commands
-package import Domain
-package import Wire
 
 /// A person's request about rollouts or vehicles: from a command line, a page or a program.
 package struct SteeringRequest: Sendable, Equatable {

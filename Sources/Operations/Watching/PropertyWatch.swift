@@ -1,5 +1,4 @@
-package import Domain
-package import Modules
+package import Base
 package import Radio
 package import Rollout
 

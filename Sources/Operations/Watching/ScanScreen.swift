@@ -1,5 +1,5 @@
-import Domain
-package import Modules
+import Base
+package import Radio
 package import Reports
 import Synchronization
 

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// A run as a table for spreadsheets (RFC 4180): one line for each vehicle, times in seconds.
 package enum CSVReport {

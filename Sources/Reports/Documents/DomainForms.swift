@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// The form of domain values in documents for programs.
 extension WallTime: JSONDescribed {

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// A run as one HTML file that opens in any browser: no script, no external reference.
 package enum HTMLReport {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The work of each adapter over time, as one bar for each adapter.
 enum HTMLTimeLine {

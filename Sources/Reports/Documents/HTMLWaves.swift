@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The progress of each wave, as one bar for each wave.
 enum HTMLWaves {

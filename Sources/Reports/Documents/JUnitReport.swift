@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// A run as JUnit XML, which build servers can display: each vehicle is a test case.
 ///

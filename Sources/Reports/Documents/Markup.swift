@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Escapes text for HTML or XML.
 package enum Markup {

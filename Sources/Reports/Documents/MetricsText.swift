@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A run as metrics for the textfile collector of the Prometheus node exporter.
 ///

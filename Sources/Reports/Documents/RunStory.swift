@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The facts of a run from which every written report is made.
 ///

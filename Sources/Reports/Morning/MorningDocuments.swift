@@ -1,5 +1,4 @@
-import Domain
-package import Wire
+package import Base
 
 extension MorningPage: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member

@@ -1,5 +1,4 @@
-package import Domain
-import Wire
+package import Base
 
 /// The morning page as one HTML file without external references; printed, it is a job card for
 /// each vehicle.

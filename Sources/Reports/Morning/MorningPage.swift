@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The work of the morning: all rollouts since a time, as a list of tasks.
 package struct MorningPage: Sendable, Equatable {

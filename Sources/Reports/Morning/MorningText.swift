@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The morning page as plain text, for a terminal and for mail.
 package struct MorningText {

@@ -1,5 +1,4 @@
-import Domain
-package import Wire
+package import Base
 
 /// The next task for a person about a vehicle that is not as the rollout requires.
 package struct NextStep: Sendable, Equatable {

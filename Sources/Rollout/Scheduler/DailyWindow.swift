@@ -1,6 +1,5 @@
-package import Domain
+package import Base
 package import Manifest
-package import Wire
 
 /// The hours of each day in which vehicles may be begun, in the local time of a zone.
 ///

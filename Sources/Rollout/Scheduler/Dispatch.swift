@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Decides which vehicle gets which adapter next, from facts alone, without clock and radio.
 ///

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Manifest
 
 /// Counts the outcomes of the vehicles that a gate judges.

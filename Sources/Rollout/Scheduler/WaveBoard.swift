@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Manifest
 
 /// Decides which wave is active and whether the next one may begin, from the outcomes of vehicles.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 package import Manifest
 
 /// Which wave each vehicle is in: the same on every run and every machine.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Store
 
 /// The steps of `always` that are still owed to the vehicle, by this execution and earlier ones.

@@ -1,9 +1,7 @@
-import Domain
+import Base
 import Manifest
-import Modules
 import Radio
 import Reports
-import Sessions
 import Store
 
 /// Preconditions: checked at their step, and again before the point of no return.

@@ -1,8 +1,6 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
-import Sessions
 import Store
 
 /// Changes of the module's secret, over links of their own.

@@ -1,5 +1,5 @@
-import Domain
-package import Modules
+import Base
+package import Radio
 
 /// One feature of a device, with the value to give it.
 package struct FeatureOrder: Sendable {

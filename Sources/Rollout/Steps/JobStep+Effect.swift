@@ -1,7 +1,6 @@
-import Domain
+import Base
 import Families
 import Store
-import Wire
 
 extension JobStep {
     var check: String {

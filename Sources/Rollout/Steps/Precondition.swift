@@ -1,6 +1,6 @@
-import Domain
+import Base
 package import Manifest
-package import Modules
+package import Radio
 package import Reports
 
 /// A condition that a vehicle must meet before anything is done on it.

@@ -1,9 +1,8 @@
-import Domain
+import Base
 import Families
 package import Manifest
-package import Modules
+package import Radio
 package import Reports
-import SourceTree
 
 /// Turns the steps of a plan into steps that are ready to be done on one vehicle.
 ///

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Store
 
 /// The journal's records of the steps of one execution that change something.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 
 /// The simulated air, in both `Radio` roles: the program's adapters on one side, devices on the

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 
 /// One of the program's controllers in the simulated world.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 
 /// The facts from which the facade of a link is made.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// The other side of the air: something that advertises and can be connected to.

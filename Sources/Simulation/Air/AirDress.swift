@@ -1,6 +1,5 @@
-package import Domain
-package import Modules
-import Radio
+package import Base
+package import Radio
 
 /// The differences of a simulated module from its family's generic profile: other advertisements,
 /// and other UUIDs of characteristics.

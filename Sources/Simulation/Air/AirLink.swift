@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Radio
 
 /// A link between one of the program's adapters and a device, with the link layers of both sides.

@@ -1,6 +1,5 @@
-import Domain
+package import Base
 import Radio
-package import SourceTree
 
 extension AirSecurity.Plan {
     /// Reads the module's pairing from a depot's file; nil when the module does not pair.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 package import Radio
 
 /// The shared secret of two paired devices.

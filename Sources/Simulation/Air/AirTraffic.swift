@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 
 /// The state of the simulated air: its world, links, visits and waits.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// A simulated central: scans for a service of the program and connects to it.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The physical layer, which sets the bit rate on the air.
 package enum PHY: String, CaseIterable, Sendable {

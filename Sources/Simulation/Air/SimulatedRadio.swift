@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// One simulated adapter in both roles.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 
 /// The program's services on the air, and the centrals that scan for them.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Radio
 
 /// Everything that is on the air, with the events to come.

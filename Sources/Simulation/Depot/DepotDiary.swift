@@ -1,4 +1,4 @@
-import Files
+import Base
 import Glibc
 
 /// Records what simulated vehicles carried out, one line per act, in a file that survives a killed

@@ -1,6 +1,5 @@
-import Domain
-package import Modules
-package import SourceTree
+package import Base
+package import Radio
 
 /// A simulated depot as its YAML file describes it.
 package struct DepotFile: Sendable {

@@ -1,5 +1,4 @@
-package import Domain
-import Files
+package import Base
 import Glibc
 
 /// The flash of the simulated modules, in a file that survives a killed process.

@@ -1,5 +1,5 @@
-package import Domain
-package import Modules
+package import Base
+package import Radio
 
 /// A module that is made up from a row of a fleet list, for a rehearsal without a depot's file.
 package struct InventedModule: Sendable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A depot of simulated modules on the air of one simulation.
 package struct SimulatedDepot: Sendable {

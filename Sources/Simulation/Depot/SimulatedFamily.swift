@@ -1,6 +1,5 @@
-package import Domain
-package import Modules
-package import SourceTree
+package import Base
+package import Radio
 
 /// A family of modules that a simulated depot may contain: how its file describes them.
 package struct SimulatedFamily: Sendable {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 package import Radio
 
 /// An adapter on the air as a host's Bluetooth service uses it: it reports events by calls.

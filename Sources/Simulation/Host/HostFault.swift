@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A fault of the host's Bluetooth service, for a number of times or until it is lifted.
 package struct HostFault: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// A link as a host's Bluetooth service uses it.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A fault or an incident as text names it: in a program's call, or on a command line.
 package struct HostOrder: Sendable, Equatable {

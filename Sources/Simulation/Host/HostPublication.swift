@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Radio
 
 /// A service of a host's programs on the air, with its connected central.

@@ -1,5 +1,4 @@
-import Domain
-import SourceTree
+import Base
 
 /// Reads the values under `host` in a depot's file.
 struct HostReader {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A world whose clock is driven from outside, to be served in real time.
 ///

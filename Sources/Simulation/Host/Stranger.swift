@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Radio
 
 /// A foreign device that advertises: a phone, a watch, a lamp.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Events to come, taken in the order of time.
 ///

@@ -1,5 +1,5 @@
+import Base
 import CLinux
-import Domain
 import Glibc
 import Synchronization
 

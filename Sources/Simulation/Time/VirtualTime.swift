@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 import Synchronization
 
 /// A clock that stops while anything can run, and jumps to the next deadline otherwise.

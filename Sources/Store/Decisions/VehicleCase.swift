@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// What stands about a vehicle when a person asks for it, read in the transaction that answers.
 struct VehicleCase {

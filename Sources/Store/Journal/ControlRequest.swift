@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A request of a person or another process to a rollout: stored in the journal, carried out by the
 /// run.

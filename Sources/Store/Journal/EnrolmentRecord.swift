@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The stage of a module on its way into service or out of it.
 package struct EnrolmentRecord: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// One event of a run as it was printed.
 package struct EventRecord: Sendable, Equatable {

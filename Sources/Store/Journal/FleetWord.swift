@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A report of an act of this gateway to the fleet's database.
 ///

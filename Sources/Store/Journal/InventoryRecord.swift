@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The inventory's record of one module: when it was heard, and what it reported when it was read.
 package struct InventoryRecord: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 // A rollout as a whole: its state, people's requests to it, and vehicles that must be left alone.
 

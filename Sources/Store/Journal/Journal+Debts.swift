@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 // Debts of modules, and doubts and owed steps of vehicles, over runs and rollouts.
 

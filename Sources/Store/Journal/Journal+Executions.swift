@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The beginning of a rollout, or vehicles of it that are worked on outside a beginning.
 package struct Beginning: Sendable {

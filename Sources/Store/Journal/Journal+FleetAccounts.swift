@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 extension Journal {
     /// Takes over the fleet's records of a vehicle, for an execution that gets nothing more from

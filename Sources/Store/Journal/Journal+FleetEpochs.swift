@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// This gateway's record of the fleet's last grant of one module.
 package struct FleetEpoch: Sendable, Equatable {

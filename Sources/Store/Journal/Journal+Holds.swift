@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 // Holds on rollouts: in force from the transaction that returns the answer.
 

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The right to touch one module, as this machine's journal grants it.
 package struct LeaseRecord: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A vehicle of a list, with the serial by which its work is known: its module's, or its GO
 /// device's when it has no module.

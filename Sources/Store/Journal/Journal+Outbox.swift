@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A notification for people or other programs, and the state of its delivery.
 package struct OutboxEntry: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// An intent, or the reason why it was not written.
 package enum IntentAnswer: Sendable {

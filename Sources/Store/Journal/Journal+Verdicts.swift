@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The parts of a verdict that are written in its transaction.
 package struct VerdictBaggage: Sendable {

@@ -1,5 +1,4 @@
-package import Domain
-import Files
+package import Base
 import Glibc
 
 /// The record of intents, results and sightings from which an interrupted run is resumed.
@@ -94,13 +93,13 @@ package actor Journal {
     private func open(directory: String) throws(JournalError) {
         let path = directory + "/" + Self.fileName
         let place: FilePlace
-        let facts: stat?
+        let facts: FileFacts?
         do throws(FileFault) {
             place = try FilePlace(path)
             facts = try place.facts()
         } catch { throw JournalError("open", error) }
         if let facts {
-            guard facts.st_mode & S_IFMT != S_IFREG || facts.st_size > 0 else { throw Schema.empty }
+            guard facts.kind != .file || facts.size > 0 else { throw Schema.empty }
         } else {
             try Self.make(place, in: directory)
         }

@@ -1,5 +1,5 @@
+import Base
 import CSQLite
-import Files
 
 /// One connection to the journal's file, for one thread at a time.
 final class JournalDatabase {

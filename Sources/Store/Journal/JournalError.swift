@@ -1,5 +1,5 @@
+import Base
 import CSQLite
-import Files
 import Glibc
 
 /// Why the journal could not be opened, read or written.

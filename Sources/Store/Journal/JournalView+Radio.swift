@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Figures of the links of one run, over all vehicles.
 package struct RunRadio: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The time when a vehicle was last heard, from the events of the runs that are kept.
 package struct Sighting: Sendable, Equatable {

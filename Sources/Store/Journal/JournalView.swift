@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Reads a journal, for the run that writes it and for all other commands.
 package struct JournalView {

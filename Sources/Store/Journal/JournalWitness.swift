@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// What a journal must have by now, kept in a file beside it: a journal that was replaced by an
 /// earlier copy lacks some of it.

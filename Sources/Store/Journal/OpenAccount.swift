@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// What is owed to one vehicle, or in doubt about it, whatever rollout began it.
 package struct OpenAccount: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The answer to a program's request that had a key.
 package struct Reply: Sendable, Equatable {

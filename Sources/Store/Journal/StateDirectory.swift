@@ -1,6 +1,5 @@
+package import Base
 import CLinux
-package import Domain
-import Files
 import Glibc
 
 /// The folder with everything that is needed to resume: journal, lock, images, trust.

@@ -1,6 +1,5 @@
+package import Base
 import CLinux
-package import Domain
-import Files
 import Glibc
 
 /// The right to write in a state directory, held until `release` or the end of the process.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// An update that was begun on a module and is not proven yet: paid once the module was seen
 /// settled.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 extension ExecutionRecord {
     private static let fields = [

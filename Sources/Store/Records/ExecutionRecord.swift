@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The journal's record of one beginning of a rollout on one vehicle.
 package struct ExecutionRecord: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The fact that a rollout is paused or aborted: a state with an author, in force until it is
 /// lifted.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The effect of repeating a step on the vehicle.
 package enum Effect: String, CaseIterable, Sendable {

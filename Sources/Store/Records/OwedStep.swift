@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A step of `always` that an execution still has to do.
 package struct OwedStep: Sendable, Equatable {

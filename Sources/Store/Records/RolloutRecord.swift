@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The state of a rollout as a whole, apart from its vehicles.
 package struct RolloutRecord: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// One start of the program on one rollout.
 package struct RunRecord: Sendable, Equatable {

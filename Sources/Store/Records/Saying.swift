@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A person's command and its effect: kept after the effect is gone.
 package struct Saying: Sendable, Equatable {

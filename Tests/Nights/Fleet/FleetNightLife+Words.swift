@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Store
 
 /// What people say on a gateway: it holds for the fleet, and for the gateway's own journal.

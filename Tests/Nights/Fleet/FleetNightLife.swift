@@ -1,13 +1,12 @@
-import Domain
+import Base
 import Manifest
 import Operations
+import Radio
 import Reports
 import Rollout
-import Sessions
 import Simulation
 import Store
 import Synchronization
-import Wire
 
 extension FleetNightStory {
     /// Lives through it; throws only when the story itself makes no sense.

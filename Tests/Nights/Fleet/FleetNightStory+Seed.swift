@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 extension FleetNightStory {
     /// What a seed makes.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Some nights of a depot with several gateways as a value.
 ///

@@ -1,20 +1,14 @@
-import Digests
-import Domain
+import Base
 import Families
 import Manifest
-import Modules
 import Operations
-import Protocols
 import Radio
 import Reports
 import Rollout
 import Samples
-import Sessions
 import Simulation
-import SourceTree
 import Store
 import Synchronization
-import Wire
 
 /// Gateways along a street of modules, at work on one rollout in virtual time over a real PostgreSQL: who takes
 /// which vehicle, and how long all of it takes.

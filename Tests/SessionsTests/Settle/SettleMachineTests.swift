@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Moments
-import Sessions
+import Radio
 import Testing
 
 private let old = FirmwareVersion(4, 11)

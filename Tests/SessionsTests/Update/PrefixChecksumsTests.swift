@@ -1,7 +1,6 @@
-import Domain
-import Sessions
+import Base
+import Radio
 import Testing
-import Wire
 
 @Suite struct PrefixChecksumsTests {
     @Test(arguments: [0, 1, 4_095, 4_096, 4_097, 20_000])

@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Moments
-import Sessions
+import Radio
 import Testing
 
 /// The course of an update from 4.11 to 4.12, for transcripts of its machines.

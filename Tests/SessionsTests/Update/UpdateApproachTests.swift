@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Moments
-import Sessions
+import Radio
 import Testing
 
 /// The approach to a link and to the application's state: the order of its steps, and its end.

@@ -1,5 +1,5 @@
-import Domain
-import Sessions
+import Base
+import Radio
 import Testing
 
 private func current(

@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Moments
-import Sessions
+import Radio
 import Testing
 
 /// After the transfer: the module comes to rest, is healthy, keeps the image or goes back.

@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Moments
-import Sessions
+import Radio
 import Testing
 
 /// The states of one update: their order, their memory, and their deadlines.

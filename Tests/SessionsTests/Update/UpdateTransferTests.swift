@@ -1,6 +1,6 @@
-import Domain
+import Base
 import Moments
-import Sessions
+import Radio
 import Testing
 
 /// From the module's state to the complete image, on one link.

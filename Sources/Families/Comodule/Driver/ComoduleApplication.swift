@@ -1,9 +1,5 @@
-package import Domain
-package import Modules
-import Protocols
+package import Base
 package import Radio
-package import Sessions
-import Wire
 
 /// The application of a Comodule module, as the update code uses it.
 package final class ComoduleApplication: ModuleApplication {

@@ -1,6 +1,4 @@
-import Domain
-import Modules
-import Protocols
+import Base
 import Radio
 
 /// A Comodule module's bootloader.

@@ -1,6 +1,5 @@
-import Domain
-import Modules
-import Sessions
+import Base
+import Radio
 
 extension ComoduleClient {
     /// Reads everything that the profile lists, for an image for `target`; `known` supplies the

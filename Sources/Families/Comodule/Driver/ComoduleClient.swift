@@ -1,7 +1,4 @@
-import Digests
-package import Domain
-package import Modules
-package import Protocols
+package import Base
 package import Radio
 
 /// A link to a Comodule module's application, and the requests that it supports.

@@ -1,5 +1,5 @@
-package import Domain
-package import Modules
+package import Base
+package import Radio
 
 /// The characteristics of a Comodule module.
 package struct ComoduleLayout: Sendable, Equatable {

@@ -1,5 +1,5 @@
-package import Domain
-package import Modules
+package import Base
+package import Radio
 
 /// The properties of a Comodule module, read and written over an authenticated link.
 package actor ComoduleProperties: PropertyHolder {

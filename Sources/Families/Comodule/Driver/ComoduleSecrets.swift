@@ -1,7 +1,5 @@
-import Domain
-import Modules
+import Base
 import Radio
-import Wire
 
 /// Keys of Comodule modules: 20 bytes.
 ///

@@ -1,6 +1,4 @@
-package import Domain
-package import Modules
-import Protocols
+package import Base
 package import Radio
 
 /// Updates of Comodule modules: their application starts a bootloader that takes Secure DFU.

@@ -1,5 +1,4 @@
-package import Modules
-import Sessions
+package import Radio
 
 extension ModuleError {
     /// The error for a failed authentication.

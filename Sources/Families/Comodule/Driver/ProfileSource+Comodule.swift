@@ -1,5 +1,5 @@
-import Domain
-package import Modules
+import Base
+package import Radio
 
 extension ProfileSource {
     /// A profile of family `comodule` by its name.

@@ -1,5 +1,5 @@
-package import Domain
-package import Sessions
+package import Base
+package import Radio
 
 /// Proves to a Comodule module, once on every link, that we know its key.
 ///

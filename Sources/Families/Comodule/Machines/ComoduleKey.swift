@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The private key of a Comodule module.
 ///

@@ -1,4 +1,4 @@
-package import Modules
+package import Radio
 
 extension LogMessage.Pieces {
     package mutating func appendInterpolation(_ key: ComoduleKey) { appendLiteral("<secret>") }

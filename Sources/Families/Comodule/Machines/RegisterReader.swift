@@ -1,5 +1,5 @@
-package import Domain
-package import Sessions
+package import Base
+package import Radio
 
 /// Reads one record of a Comodule module through its selector and its register.
 ///

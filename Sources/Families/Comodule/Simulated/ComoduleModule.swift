@@ -1,10 +1,6 @@
-import Digests
-package import Domain
-import Modules
-import Protocols
+package import Base
 package import Radio
 package import Simulation
-import Wire
 
 /// A simulated module of family `comodule`: its application, its bootloader and its faults.
 package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {

@@ -1,5 +1,4 @@
-import Domain
-import Protocols
+import Base
 
 /// The facts that a simulated module keeps.
 package struct ModuleFacts: FlashFacts {

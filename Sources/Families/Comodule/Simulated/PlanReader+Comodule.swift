@@ -1,9 +1,6 @@
-import Domain
-import Modules
-import Protocols
+import Base
+import Radio
 import Simulation
-import SourceTree
-import Wire
 
 extension PlanReader {
     /// Reads an item of family `comodule`, which may describe many modules.

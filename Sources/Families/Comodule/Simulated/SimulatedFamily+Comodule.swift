@@ -1,6 +1,5 @@
-import Domain
+import Base
 package import Simulation
-import Wire
 
 extension SimulatedFamily {
     package static let comodule = SimulatedFamily(

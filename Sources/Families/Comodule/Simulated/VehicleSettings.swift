@@ -1,5 +1,4 @@
-import Domain
-import Wire
+import Base
 
 /// The settings and state of a simulated vehicle, in the registers of the generic layout.
 package struct VehicleSettings: FlashFacts, Sendable, Equatable {

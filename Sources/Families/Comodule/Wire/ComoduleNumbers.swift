@@ -1,5 +1,5 @@
-package import Domain
-import Modules
+package import Base
+import Radio
 
 /// The numbers of one publicly described Comodule module.
 ///

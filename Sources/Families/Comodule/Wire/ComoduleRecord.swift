@@ -1,6 +1,4 @@
-package import Domain
-import Protocols
-import Wire
+package import Base
 
 /// The content of a register: two bytes of id, eight of data.
 package struct ComoduleRecord: Equatable, Sendable {

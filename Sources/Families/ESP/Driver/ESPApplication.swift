@@ -1,8 +1,5 @@
-import Domain
-import Modules
-import Protocols
+import Base
 import Radio
-import Sessions
 
 /// The application of an ESP device on a link: it reports its version and takes images.
 final class ESPApplication: ModuleApplication, ImageReceiver {

@@ -1,8 +1,5 @@
-package import Domain
-package import Modules
-import Protocols
+package import Base
 package import Radio
-import Sessions
 
 /// Updates of ESP devices: the application takes images and restarts into them.
 package struct ESPUpdate: UpdateDriver {

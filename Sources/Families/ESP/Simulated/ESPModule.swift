@@ -1,6 +1,4 @@
-package import Domain
-import Modules
-import Protocols
+package import Base
 package import Radio
 import Simulation
 

@@ -1,6 +1,5 @@
-package import Domain
-package import Modules
-package import Protocols
+package import Base
+package import Radio
 package import Simulation
 
 /// One simulated ESP device, as its depot file describes it.

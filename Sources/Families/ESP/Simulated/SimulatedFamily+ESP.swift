@@ -1,7 +1,6 @@
-import Domain
-import Modules
+import Base
+import Radio
 package import Simulation
-import SourceTree
 
 extension SimulatedFamily {
     package static let esp = SimulatedFamily(

@@ -1,6 +1,5 @@
-import Digests
-package import Domain
-package import Modules
+package import Base
+package import Radio
 
 /// A checked token with its key: commands are signed with it.
 package struct CarShareCredentials: Sendable {

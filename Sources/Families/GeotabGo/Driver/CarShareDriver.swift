@@ -1,5 +1,4 @@
-package import Domain
-package import Modules
+package import Base
 package import Radio
 
 /// The driver for vehicles whose only module is a GO device: it finds no modules.

@@ -1,5 +1,4 @@
-package import Domain
-import Modules
+package import Base
 package import Radio
 
 /// Why a car-share command did not succeed, and whether it may have been carried out nevertheless.

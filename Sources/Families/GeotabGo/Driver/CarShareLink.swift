@@ -1,5 +1,4 @@
-package import Domain
-import Modules
+package import Base
 import Radio
 
 /// A link to a vehicle that has completed the handshake: commands can be sent one at a time.

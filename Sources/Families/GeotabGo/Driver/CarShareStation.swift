@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// Advertises a service for one vehicle's device, waits for the device, and lends the link to it.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Radio
 
 /// A vehicle's GO device with its token: we advertise the device's service, and it connects to us.

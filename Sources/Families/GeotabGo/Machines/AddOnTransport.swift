@@ -1,5 +1,5 @@
-package import Domain
-package import Sessions
+package import Base
+package import Radio
 
 /// Sends and receives messages of a vehicle in add-on frames, after a handshake.
 ///

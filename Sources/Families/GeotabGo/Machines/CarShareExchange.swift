@@ -1,5 +1,4 @@
-package import Domain
-import Wire
+package import Base
 
 /// Sends signed commands one after the other: request, challenge, command, verdict, result.
 ///

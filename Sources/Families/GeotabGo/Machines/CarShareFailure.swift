@@ -1,6 +1,5 @@
-package import Domain
-package import Sessions
-package import Wire
+package import Base
+package import Radio
 
 /// The known fate of a command that did not succeed: it decides whether the command may be sent
 /// again.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Something that a session skipped; it is reported so that it does not go unnoticed.
 package enum CarShareNote: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
-package import Domain
-package import Sessions
+package import Base
+package import Radio
 
 /// The transport and the commands of one link to a vehicle, as one machine.
 package struct CarShareSession: Sendable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Gets a vehicle's device to connect to our service: advertises, begins again when no device
 /// connects, takes one central.

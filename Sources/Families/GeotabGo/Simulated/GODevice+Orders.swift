@@ -1,5 +1,4 @@
-import Digests
-import Domain
+import Base
 import Simulation
 
 /// A signed command that a GO device has verified.

@@ -1,5 +1,4 @@
-import Digests
-package import Domain
+package import Base
 import Radio
 package import Simulation
 

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 package import Simulation
 
 /// One simulated GO device and its vehicle, as a depot file describes them.

@@ -1,6 +1,4 @@
-import Digests
-package import Domain
-import Wire
+package import Base
 
 /// Issues tokens for simulated vehicles, as a tenant's server would.
 package struct GOTokenIssuer: Sendable {

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Simulation
-import Wire
 
 /// Tokens for vehicles that are made up for a rehearsal, signed with keys that no real device knows.
 enum InventedTokens {

@@ -1,6 +1,5 @@
-import Domain
+import Base
 import Simulation
-import SourceTree
 
 extension PlanReader {
     /// Moduli in hex, at most two: a device can hold no more.

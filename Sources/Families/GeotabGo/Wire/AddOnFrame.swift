@@ -1,5 +1,4 @@
-import Domain
-import Wire
+import Base
 
 /// One frame of the add-on protocol: type, length, body, and a Fletcher checksum over these.
 package struct AddOnFrame: Equatable, Sendable {

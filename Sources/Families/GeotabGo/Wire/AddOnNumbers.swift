@@ -1,5 +1,4 @@
-package import Domain
-import Wire
+package import Base
 
 /// Identifiers and constants of the add-on protocol, as car-share hosts use it over the air.
 package enum AddOnNumbers {

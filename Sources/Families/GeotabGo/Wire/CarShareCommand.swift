@@ -1,4 +1,4 @@
-package import Wire
+package import Base
 
 /// One command of the car-share protocol, with its word in manifests, tokens and reports.
 package enum CarShareCommand: String, CaseIterable, Sendable, Hashable {

@@ -1,4 +1,4 @@
-import Wire
+import Base
 
 /// A signed command as it is sent to the vehicle: two signatures, each before the bytes that it
 /// signs.

@@ -1,4 +1,4 @@
-package import Wire
+package import Base
 
 /// A car-share message from us to the vehicle, as the body of a frame.
 package enum CarShareMessage {

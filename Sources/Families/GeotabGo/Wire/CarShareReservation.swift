@@ -1,5 +1,4 @@
-import Domain
-package import Wire
+package import Base
 
 /// The part of a token that the vehicle reads: who may do what with which vehicle, and when.
 package struct CarShareReservation: Equatable, Sendable {

@@ -1,5 +1,4 @@
-package import Domain
-import Wire
+package import Base
 
 /// One record of a vehicle's report: an id and its value.
 package struct CarShareStatus: Hashable, Sendable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A time in a token: seconds since 1970 according to the documents, milliseconds in real tokens.
 package struct CarShareTime: Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,4 @@
-package import Domain
-package import Wire
+package import Base
 
 /// The token that opens a vehicle for a person: a signed reservation and its private key.
 package struct CarShareToken: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Why we or the vehicle would refuse a readable token.
 package enum CarShareTokenFault: Error, Hashable, Sendable {

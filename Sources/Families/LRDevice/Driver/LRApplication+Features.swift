@@ -1,6 +1,5 @@
-import Domain
-package import Modules
-import Sealing
+import Base
+package import Radio
 
 extension LRApplication: FeatureHolder {
     package func perform(

@@ -1,5 +1,4 @@
-package import Domain
-import Modules
+package import Base
 package import Radio
 
 /// A link to an LR device, for requests.

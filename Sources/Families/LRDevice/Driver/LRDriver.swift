@@ -1,7 +1,5 @@
-package import Domain
-package import Modules
+package import Base
 package import Radio
-package import Sessions
 
 /// The driver of family `lrdevice`: it finds devices and talks to them; they take no images.
 package struct LRDriver: UpdateDriver {

@@ -1,5 +1,4 @@
-package import Domain
-import Modules
+package import Base
 package import Radio
 
 /// Why an exchange with an LR device failed.

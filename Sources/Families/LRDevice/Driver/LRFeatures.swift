@@ -1,5 +1,4 @@
-package import Domain
-package import Sealing
+package import Base
 
 /// The operations of every LR device, in the device's own terms.
 extension LRClient {

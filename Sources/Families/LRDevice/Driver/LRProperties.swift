@@ -1,6 +1,5 @@
-package import Domain
-package import Modules
-import Sessions
+package import Base
+package import Radio
 
 /// The properties of an LR device: each is the answer to a request that changes nothing.
 package final class LRProperties: PropertyHolder {
@@ -10,7 +9,7 @@ package final class LRProperties: PropertyHolder {
     private let time: any Timekeeper
 
     init(client: LRClient, profile: Profile, time: any Timekeeper) {
-        self.client = client
+        unsafe self.client = client
         self.profile = profile
         self.time = time
     }
@@ -24,7 +23,7 @@ package final class LRProperties: PropertyHolder {
         guard let source = spec.source else { throw .propertyWriteOnly(name) }
         let payload: [UInt8]
         do throws(LRError) {
-            payload = try await client.ask(LRCommand(rawValue: source.register))
+            payload = try unsafe await client.ask(LRCommand(rawValue: source.register))
         } catch { throw .module(error.asked) }
         guard let value = spec.value(in: payload) else { throw .missing(name) }
         return value
@@ -44,7 +43,7 @@ package final class LRProperties: PropertyHolder {
         while true {
             let message: LRMessage?
             do throws(LRError) {
-                message = try await client.notification(before: deadline)
+                message = try unsafe await client.notification(before: deadline)
             } catch { throw .module(error.asked) }
             guard let message else { return [] }
             let told = profile.properties.filter {

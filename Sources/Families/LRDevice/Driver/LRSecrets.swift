@@ -1,9 +1,5 @@
-import Domain
-import Modules
+import Base
 import Radio
-import Sealing
-import Sessions
-import Wire
 
 /// Secrets of LR devices: a key that both sides agree on, and a password that is protected by it.
 ///

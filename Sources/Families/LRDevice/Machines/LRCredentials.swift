@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The credentials that open an LR lock: the key that both sides agreed on, and the password that
 /// is protected by it.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Matches the messages of an LR device with our requests; each request ends exactly once.
 ///

@@ -1,9 +1,6 @@
-package import Domain
-import Modules
+package import Base
 package import Radio
-import Sealing
 import Simulation
-import Wire
 
 /// A simulated device of family `lrdevice`: all features of a lock, and its faults.
 package final class LRDevice: SimulatedModule<LRDevicePlan, LRFacts> {

@@ -1,7 +1,6 @@
-package import Domain
-package import Modules
+package import Base
+package import Radio
 package import Simulation
-import Wire
 
 /// One simulated LR device, as its depot file describes it.
 package struct LRDevicePlan: SimulatedModulePlan {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The facts that a simulated lock keeps.
 package struct LRFacts: FlashFacts {

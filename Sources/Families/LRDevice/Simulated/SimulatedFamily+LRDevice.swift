@@ -1,8 +1,6 @@
-import Domain
-import Modules
+import Base
+import Radio
 package import Simulation
-import SourceTree
-import Wire
 
 extension SimulatedFamily {
     package static let lrdevice = SimulatedFamily(

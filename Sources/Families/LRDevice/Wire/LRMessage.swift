@@ -1,4 +1,4 @@
-import Wire
+import Base
 
 /// One message from or to an LR device: a header of five bytes, and its payload.
 ///

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The service and characteristics of an LR device, with the identifiers that its open source kit
 /// uses by default.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Encodes and decodes the payloads of LR messages.
 package enum LRPayload {

@@ -1,8 +1,5 @@
-package import Domain
-package import Modules
-import Protocols
+package import Base
 package import Radio
-import Sessions
 
 /// Updates of modules that support SMP: the application itself receives, tests and keeps images.
 package struct SMPModuleUpdate: UpdateDriver {

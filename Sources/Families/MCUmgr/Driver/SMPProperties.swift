@@ -1,8 +1,5 @@
-package import Domain
-package import Modules
-import Protocols
-import Radio
-import Sessions
+package import Base
+package import Radio
 
 /// The properties of a module that supports SMP: statistics, settings, files and characteristics.
 package final class SMPProperties: PropertyHolder {
@@ -16,7 +13,7 @@ package final class SMPProperties: PropertyHolder {
     private let time: any Timekeeper
 
     init(client: SMPClient, link: any Link, profile: Profile, time: any Timekeeper) {
-        self.client = client
+        unsafe self.client = client
         self.link = link
         self.profile = profile
         self.time = time
@@ -169,11 +166,11 @@ package final class SMPProperties: PropertyHolder {
     /// The length limit of a message: one that does not fit into one write needs a device that
     /// reassembles it.
     private func frameLength(for request: SMPRequest) async throws(ModuleError) -> Int {
-        let single = client.maximumLength
+        let single = unsafe client.maximumLength
         guard request.bytes(sequence: 0).count > single else { return single }
         let result: Result<SMPFindings, SMPAskError>
         do throws(RadioError) {
-            result = try await client.survey()
+            result = try unsafe await client.survey()
         } catch { throw .radio(error) }
         switch result {
         case .success(let found):
@@ -190,7 +187,7 @@ package final class SMPProperties: PropertyHolder {
     ) async throws(PropertyReadError) -> [PropertyReading] {
         let isLost: Bool
         do throws(RadioError) {
-            isLost = try await client.isLost(before: deadline)
+            isLost = try unsafe await client.isLost(before: deadline)
         } catch { throw .module(.radio(error)) }
         if isLost { throw .module(.radio(.linkLost)) }
         return []
@@ -227,7 +224,7 @@ package final class SMPProperties: PropertyHolder {
     ) async throws(ModuleError) -> Result<SMPReply, SMPFault> {
         let ending: SMPExchange.Ending
         do throws(RadioError) {
-            ending = try await client.ask(request, limit: limit ?? profile.answerLimit)
+            ending = try unsafe await client.ask(request, limit: limit ?? profile.answerLimit)
         } catch { throw .radio(error) }
         switch ending {
         case .answered(let reply): return .success(reply)

@@ -1,8 +1,6 @@
-import Domain
-import Modules
-import Protocols
+import Base
+import Radio
 import Simulation
-import SourceTree
 
 /// The words of depot files for the behaviour of the bootloader.
 private enum Bootloader: String, CaseIterable {

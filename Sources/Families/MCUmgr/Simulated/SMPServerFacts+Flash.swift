@@ -1,6 +1,4 @@
-import Domain
-import Protocols
-import Wire
+import Base
 
 extension SMPServerFacts: FlashFacts {
     /// The images and the values of a module as its plan describes it.

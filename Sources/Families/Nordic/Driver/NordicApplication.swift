@@ -1,8 +1,5 @@
-import Domain
-import Modules
-import Protocols
+import Base
 import Radio
-import Sessions
 
 /// The application of a Nordic device, as the update code uses it: the Device Information service
 /// contains its version and model, and every client may start its bootloader.

@@ -1,8 +1,5 @@
-package import Domain
-package import Modules
-import Protocols
+package import Base
 package import Radio
-import Sessions
 
 /// Updates of Nordic devices: their application starts a bootloader, of the kind that the profile
 /// names.

@@ -1,6 +1,5 @@
-package import Domain
-package import Modules
-import Protocols
+package import Base
+package import Radio
 package import Simulation
 
 /// One simulated Nordic device, as its depot file describes it.

@@ -1,9 +1,7 @@
-import Domain
+import Base
 import Families
-import Modules
 import Radio
 import Reports
-import Wire
 
 /// Sends car-share commands to a GO device.
 struct CarShareStep: StepPerformer {

@@ -1,5 +1,5 @@
-import Domain
-import Modules
+import Base
+import Radio
 import Reports
 
 /// Waits until properties have the expected values.

@@ -1,8 +1,6 @@
-import Domain
-import Modules
+import Base
 import Radio
 import Reports
-import Wire
 
 /// Makes the module carry out features.
 struct FeatureStep: StepPerformer {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Reports
 
 /// Gives the module another secret.

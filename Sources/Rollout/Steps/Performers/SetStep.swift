@@ -1,5 +1,5 @@
-import Domain
-import Modules
+import Base
+import Radio
 import Reports
 
 /// Writes properties.

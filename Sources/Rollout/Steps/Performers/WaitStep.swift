@@ -1,4 +1,4 @@
-import Domain
+import Base
 import Reports
 
 /// Waits, with the adapter free for others.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 extension FleetDatabase {
     /// Signs this process of a gateway in, and records how far its clock is from the server's.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 extension FleetDatabase {
     /// Asks for the right to a module, in one transaction that is over before any radio work.

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 extension FleetDatabase {
     /// Records how work ended and gives its right back, in one statement; safe to repeat.

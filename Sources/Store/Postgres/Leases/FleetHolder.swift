@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// One process of the program on one gateway, to which rights are granted.
 ///

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The times for rights on modules: the same for every gateway of a fleet.
 package struct LeaseTerms: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The verdict of the work under one right.
 package struct FleetVerdict: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// Decides when rights are renewed, and when work on a module must end because they are not.
 ///

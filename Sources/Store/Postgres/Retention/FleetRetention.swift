@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// How much of a fleet's past is kept.
 package struct FleetRetention: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// An act that is about to be done under a right.
 package struct FleetAct: Sendable, Equatable {

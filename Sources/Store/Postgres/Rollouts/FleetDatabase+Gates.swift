@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The vehicles and rules of a rollout, which every gateway has from the same plan.
 package struct FleetPlan: Sendable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 extension FleetDatabase {
     /// Reports how well this gateway hears vehicles of the rollout, in dBm: a hint for the choice between gateways.

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A run of a gateway, as the fleet's database has it.
 package struct FleetRun: Sendable, Equatable {

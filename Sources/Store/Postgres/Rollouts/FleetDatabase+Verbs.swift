@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// People's commands, in force for every gateway from the transaction that answers.
 ///

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// A rollout in the fleet's database.
 package struct FleetRollout: Sendable, Equatable {

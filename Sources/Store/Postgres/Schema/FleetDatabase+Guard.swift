@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 extension FleetDatabase {
     package func history() throws(FleetError) -> FleetHistory {

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The identity of a database's history, and whether it waits for one gateway's reports.
 package struct FleetPlaceInHistory: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 // Records from rows of a fleet's tables. Text that a newer program wrote in another form is left out.
 

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Where a fleet's PostgreSQL is: `postgresql://USER@HOST:PORT,HOST:PORT/DATABASE?KEY=VALUE`.
 ///

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// The content of `/etc/yardmaster/fleet.conf`: lines of `KEY = VALUE`, with comments after `#`.
 package struct FleetConfiguration: Sendable, Equatable {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The database's user of this session, and its rights.
 package struct FleetUser: Sendable, Equatable {

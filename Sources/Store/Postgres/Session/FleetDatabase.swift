@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// The fleet's database, behind a thread of its own: none of its work runs on the radio's thread.
 ///

@@ -1,4 +1,4 @@
-import Domain
+import Base
 
 /// Why the fleet's database did not carry out a request.
 package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// How the fleet's database is reached: libpq's parameters, and how long to wait.
 package struct FleetSettings: Sendable {

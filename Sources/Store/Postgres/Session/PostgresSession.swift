@@ -1,5 +1,5 @@
+package import Base
 import CPostgres
-package import Domain
 import Glibc
 
 /// A session with a server, used on one thread.

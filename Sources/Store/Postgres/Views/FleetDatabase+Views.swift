@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 // Reads for `status`, `history` and the like: they change nothing, and nothing waits for them.
 

@@ -1,4 +1,4 @@
-package import Domain
+package import Base
 
 /// One rollout as a fleet's tables have it.
 package struct FleetView: Sendable {

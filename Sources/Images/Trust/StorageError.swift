@@ -1,0 +1,26 @@
+import Base
+import Glibc
+
+/// Why trusted documents cannot be read or stored.
+package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
+    package enum Operation: String, Sendable {
+        case open, lock, read, write, sync, rename, remove
+    }
+
+    package let operation: Operation
+    package let name: String
+    /// The system's error number.
+    package let code: CInt
+
+    package init(_ operation: Operation, _ name: String, code: CInt) {
+        self.operation = operation
+        self.name = name
+        self.code = code
+    }
+
+    package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
+
+    package var description: String {
+        "cannot \(operation.rawValue) \(name.visible): \(FileFault(code: code))"
+    }
+}
