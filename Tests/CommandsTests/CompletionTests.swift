@@ -4,8 +4,19 @@ import Testing
 
 @Suite struct CompletionTests {
     @Test(arguments: Completion.allCases)
-    func `the script of a shell is what is kept`(shell: Completion) throws {
-        try Golden.expect(shell.script, equals: "completion.\(shell.rawValue)")
+    func `every command and each of its flags stands in the script of a shell`(
+        shell: Completion
+    ) {
+        let words = Set(
+            shell.script.split { !$0.isLetter && !$0.isNumber && $0 != "-" }.map { String($0) }
+        )
+        for command in Command.all where !command.isHidden {
+            // The scripts of fish name a long flag without its hyphens.
+            let flags = command.flags.map { shell == .fish ? $0.long : "--\($0.long)" }
+            let missing = (command.words + flags).filter { !words.contains($0) }
+            #expect(missing.isEmpty, "\(command.name)")
+        }
+        #expect(words.count > 200)
     }
 
     @Test(arguments: Completion.allCases)

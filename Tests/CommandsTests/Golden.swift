@@ -5,22 +5,12 @@ import Testing
 enum Golden {
     static let folder = URL(filePath: #filePath).deletingLastPathComponent()
         .appending(path: "Golden")
-    static let manual = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "../../docs/man/yardmaster.1").standardizedFileURL
-
     static func expect(
         _ text: String,
         equals name: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        try expect(text, equals: folder.appending(path: name), sourceLocation: sourceLocation)
-    }
-
-    static func expect(
-        _ text: String,
-        equals file: URL,
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
+        let file = folder.appending(path: name)
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
             try Data(text.utf8).write(to: file)
             return

@@ -25,7 +25,7 @@ extension FleetRunTests {
             )
         }
 
-        /// The answer, which is as docs/api.json describes it.
+        /// The answer, which is as the interface is described.
         func document(_ words: String...) throws -> [String: Any] {
             let text = try say(words + ["--json"]).output
             let names = [

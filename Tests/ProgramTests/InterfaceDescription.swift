@@ -1,15 +1,11 @@
 import Base
-import Foundation
+import Operations
 
-/// docs/api.json, with as much of JSON Schema as it uses.
+/// The description of the interface, with as much of JSON Schema as it uses.
 struct InterfaceDescription {
     private let document: JSONValue
 
-    init() throws {
-        document = try JSONValue(json: String(contentsOf: Self.file, encoding: .utf8))
-    }
-
-    static let file = Program.repository.appending(path: "docs/api.json")
+    init() throws { document = try JSONValue(json: OpenAPIDocument.text) }
 
     var paths: [JSONMember] { document["paths"]?.members ?? [] }
 

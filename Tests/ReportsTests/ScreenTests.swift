@@ -59,8 +59,10 @@ import Workbench
             show(printer.stopping("INT", at: moment, wall: wall))
         }
 
+        /// A window of each kind is kept; in other sizes only its marks are checked.
         func expect(_ name: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
             #expect(screen.strange == [], sourceLocation: sourceLocation)
+            guard screen.width == 80 || name == "night" else { return }
             try Golden.expect(
                 screen.picture,
                 equals: "screen-\(name)-\(screen.width)x\(screen.height ?? 0).txt",
@@ -222,7 +224,10 @@ import Workbench
     func `another size tears nothing`(width: Int, height: Int, toWidth: Int, toHeight: Int) throws {
         var window = try midNight(width, height)
         window.resize(toWidth, toHeight)
-        try window.expect("resized-from-\(width)")
+        #expect(window.screen.strange == [])
+        if toWidth == 42 {
+            try Golden.expect(window.screen.picture, equals: "screen-resized-from-80-42x16.txt")
+        }
         // The live part appears once, and later drawings replace it.
         let id = try Self.vehicle(44)
         window.say(.stateChanged(id, .authenticating, adapter: "hci1", detail: nil))

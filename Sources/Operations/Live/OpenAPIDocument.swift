@@ -3,7 +3,7 @@ import Commands
 import Reports
 import Store
 
-/// The description of the interface for programs (OpenAPI 3.1), which is stored as docs/api.json.
+/// The description of the interface for programs (OpenAPI 3.1).
 ///
 /// Its schemas are made from the same forms that write the documents.
 package enum OpenAPIDocument {
