@@ -8,7 +8,8 @@ package enum Help {
 
     /// The help for the words after `help`; without words, the program's own.
     package static func text(for words: [String]) throws(UsageError) -> String {
-        guard !words.isEmpty else { return program }
+        guard let first = words.first else { return program }
+        if words.count == 1, let text = text(ofGroup: first) { return text }
         let command = try Parser.command(words)
         if words.count > command.words.count {
             throw .extraArgument(words[command.words.count], command: .help)
@@ -16,31 +17,36 @@ package enum Help {
         return text(for: command)
     }
 
-    private static let program: String = {
-        var text = """
+    /// The help for the first word of commands that all have two, such as `fleet`.
+    package static func text(ofGroup word: String) -> String? {
+        let members = Command.all.filter { !$0.isHidden && $0.words[0] == word }
+        guard !members.isEmpty, members.allSatisfy({ $0.words.count > 1 }) else { return nil }
+        return list(members, after: "Usage: yardmaster \(word) COMMAND [OPTIONS] [ARGUMENTS]\n")
+    }
+
+    private static let program = list(
+        Command.all.filter { !$0.isHidden },
+        after: """
             Usage: yardmaster COMMAND [OPTIONS] [ARGUMENTS]
 
             Updates the BLE modules of a depot's vehicles to the firmware they should run.
 
-            Commands:
-
             """
-        let listed = Command.all.filter { !$0.isHidden }
-        let column = 4 + listed.reduce(0) { max($0, $1.name.count) }
-        for command in listed {
-            text += Paragraph.entry(
-                command.name,
-                command.summary + ".",
-                column: column,
-                width: width
-            )
-        }
-        return text + """
+    )
 
+    private static func list(_ commands: [Command], after head: String) -> String {
+        let column = 4 + commands.reduce(0) { max($0, $1.name.count) }
+        let rows = commands.map {
+            Paragraph.entry($0.name, $0.summary + ".", column: column, width: width)
+        }
+        return """
+            \(head)
+            Commands:
+            \(rows.joined())
             'yardmaster COMMAND --help' explains a command with its options and exit codes.
 
             """
-    }()
+    }
 
     private static func text(for command: Command) -> String {
         var text = "Usage: \(command.usage)\n\n\(command.summary).\n"

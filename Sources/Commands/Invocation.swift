@@ -20,6 +20,6 @@ package struct Invocation: Sendable, Equatable {
 /// The result of parsing a command line.
 package enum Request: Sendable, Equatable {
     case run(Invocation)
-    /// Help for one command, or for the program.
-    case help(CommandName?)
+    /// Help for one command, for a group of them, or for the program: its text.
+    case help(String)
 }

@@ -1,13 +1,18 @@
 /// Parses a command line by the table; the arguments do not include the program's name.
 package enum Parser {
     package static func parse(_ arguments: [String]) throws(UsageError) -> Request {
-        guard let first = arguments.first else { return .help(nil) }
+        guard let first = arguments.first else { return .help(Help.text(for: nil)) }
         switch first {
-        case "-h", "--help": return .help(nil)
+        case "-h", "--help": return .help(Help.text(for: nil))
         case "--version", "-V":
             return .run(Invocation(command: .version, arguments: [], given: [:]))
         case _ where first.hasPrefix("-"): throw .flagBeforeCommand(first)
         default: break
+        }
+        if arguments.count > 1, ["-h", "--help"].contains(arguments[1]),
+            let text = Help.text(ofGroup: first)
+        {
+            return .help(text)
         }
         let command = try command(arguments)
         var line = CommandLineReader(command: command)
@@ -54,7 +59,7 @@ private struct CommandLineReader {
                 arguments.append(word)
                 continue
             }
-            if word == "-h" || word == "--help" { return .help(command.id) }
+            if word == "-h" || word == "--help" { return .help(Help.text(for: command.id)) }
             take(flag: word, &rest)
         }
         if let fault { throw fault }

@@ -78,8 +78,8 @@ enum Yardmaster {
         _ context: Context
     ) async throws(CommandError) -> ExitCode {
         switch request {
-        case .help(let command):
-            context.console.result(Help.text(for: command))
+        case .help(let text):
+            context.console.result(text)
             return .done
         case .run(let invocation):
             let reaching = try context.reaching(invocation)

@@ -25,6 +25,20 @@ import Testing
         #expect(try Help.text(for: []) == Help.text(for: nil))
     }
 
+    @Test(arguments: ["fleet", "gateway", "secrets", "bundle", "images"])
+    func `a word that begins several commands has a help that lists them`(word: String) throws {
+        let text = try Help.text(for: [word])
+        #expect(try Parser.parse([word, "--help"]) == .help(text))
+        #expect(try Parser.parse([word, "-h"]) == .help(text))
+        let members = Command.all.filter { !$0.isHidden && $0.words[0] == word }
+        #expect(members.count > 1)
+        for command in members {
+            #expect(text.contains("\(command.name) "))
+            #expect(text.contains(command.summary.prefix(20)))
+        }
+        #expect(throws: UsageError.self) { try Parser.parse([word]) }
+    }
+
     @Test func `no line of help is wider than 80 columns but for examples`() {
         for id in [nil] + CommandName.allCases.map({ Optional($0) }) {
             let examples = id.flatMap { Command.named($0) }?.examples.map(\.line) ?? []

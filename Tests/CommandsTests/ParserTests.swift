@@ -52,7 +52,7 @@ import Testing
         ] as [([String], CommandName?)]
     )
     func `help is asked for`(line: [String], command: CommandName?) throws {
-        #expect(try Parser.parse(line) == .help(command))
+        #expect(try Parser.parse(line) == .help(Help.text(for: command)))
     }
 
     @Test(arguments: ["--version", "-V", "version"])
