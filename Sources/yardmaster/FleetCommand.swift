@@ -21,11 +21,15 @@ struct FleetCommand {
 
     // MARK: init and upgrade
 
+    /// What makes or upgrades the tables, for somebody who reads it first: all of it or nothing.
+    private static func script(from version: Int) -> String {
+        "BEGIN;\n\n" + FleetSchema.current.statements(from: version, by: program)
+            + FleetRole.statements + "\nCOMMIT;\n"
+    }
+
     func makeTables() async throws(CommandError) -> ExitCode {
         if invocation[Command.fleetStatements] {
-            context.console.result(
-                FleetSchema.current.statements(from: 0, by: Self.program) + FleetRole.statements
-            )
+            context.console.result(Self.script(from: 0))
             return .done
         }
         let access = try FleetAccess(invocation, context)
@@ -70,10 +74,7 @@ struct FleetCommand {
             }
         case .older(let version):
             if wantsStatements {
-                context.console.result(
-                    FleetSchema.current.statements(from: version, by: Self.program)
-                        + FleetRole.statements
-                )
+                context.console.result(Self.script(from: version))
                 return .done
             }
             isChanged = true

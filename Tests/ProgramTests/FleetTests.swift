@@ -29,6 +29,17 @@ import Workbench
         #expect(library.status == 78 && !library.errors.contains("hunter2"))
     }
 
+    /// A rule for `localhost` must not be applied to the server that a variable of libpq names instead.
+    @Test(arguments: ["PGHOSTADDR", "PGSERVICE"])
+    func `a variable that leads to another server is refused`(variable: String) throws {
+        let result = try Program().run(
+            ["fleet", "check", "--fleet", "postgresql://localhost/yard"],
+            environment: [variable: "192.0.2.7"]
+        )
+        #expect(result.status == 78)
+        #expect(result.errors.contains("\(variable) is set: it leads to another server"))
+    }
+
     @Test func `a password file that others can read is refused`() throws {
         let program = try Program()
         let file = try program.write("pass", "*:*:*:*:hunter2\n", mode: 0o644)
@@ -60,6 +71,24 @@ import Workbench
         #expect(result.status == 0)
         #expect(result.output.contains("CREATE TABLE yardmaster.module"))
         #expect(result.output.contains("CREATE ROLE yardmaster_gateway NOLOGIN"))
+        #expect(result.output.hasPrefix("BEGIN;\n") && result.output.hasSuffix("\nCOMMIT;\n"))
+    }
+
+    @Test(.enabled(if: PrivatePostgres.absence == nil, "PostgreSQL is not installed"))
+    func `the printed statements make a fleet, all or none`() throws {
+        let server = try PrivatePostgres()
+        defer { server.stop() }
+        let program = try Program()
+        let script = try program.run(["fleet", "init", "--sql"]).output
+        let database = try server.database()
+        let fleet = ["--fleet", server.address(database)]
+        let broken = script.replacing("\nCOMMIT;\n", with: "\nSELECT nothing();\nCOMMIT;\n")
+        #expect(throws: (any Error).self) { try server.query(database, broken) }
+        let absent = try program.run(["fleet", "check"] + fleet)
+        #expect(absent.output.contains("the tables of the fleet are not there"))
+        try server.query(database, script)
+        let made = try program.run(["fleet", "check"] + fleet)
+        #expect(made.status == 0, "\(made.output)")
     }
 
     /// What the loader of programs says that it has loaded.

@@ -156,6 +156,15 @@ package struct FleetAccess: Sendable {
                 hint: FleetAddressError.password.hint
             )
         }
+        // libpq would connect to what these name and not to the host of the address, of which our
+        // rules for TLS speak.
+        if let name = ["PGHOSTADDR", "PGSERVICE"].first(where: { context.variable($0) != nil }) {
+            throw CommandError(
+                .configuration,
+                "\(name) is set: it leads to another server than the fleet's address says",
+                hint: "unset \(name), and name the server in the address"
+            )
+        }
         let secrets = SecretSource(context: context)
         if let path = address.files[.passfile] { _ = try secrets.read(path: path, of: "the fleet") }
         guard let directory = context.variable("CREDENTIALS_DIRECTORY"),
