@@ -85,8 +85,7 @@ struct BenchRollout: Sendable {
             return FleetPlan.Vehicle(vehicle, serial, wave: 0)
         }
         var plan = FleetPlan(vehicles, waves: 1)
-        plan.mostFailed = 1_000
-        plan.words = "1000"
+        plan.gate = PauseRule(failed: .count(1_000), atLeast: 0)
         var beginning = 0
         for gateway in [gateway] + atWork {
             (beginning, _) = try await gateway.fleet.enter(
@@ -140,19 +139,19 @@ struct BenchRollout: Sendable {
     }
 
     func settle(_ index: Int, _ lease: FleetLease, as gateway: BenchGateway) async throws {
-        var verdict = FleetVerdict(
+        var verdict = FleetWord(
+            .verdict,
+            under: lease,
+            of: gateway.holder,
             rollout: name,
+            beginning: beginning,
             vehicle: vehicles[index].vehicle,
-            run: 1,
-            outcome: .succeeded,
-            failure: nil,
-            sentence: "4.12.0, read twice at rest",
-            version: "4.12.0"
+            run: 1
         )
-        verdict.beginning = beginning
-        verdict.isTouched = true
+        verdict.outcome = Outcome.succeeded.rawValue
+        (verdict.sentence, verdict.version) = ("4.12.0, read twice at rest", "4.12.0")
         verdict.attempted = 1
-        try await gateway.fleet.settle(lease, verdict, of: gateway.holder)
+        try await gateway.fleet.accept(verdict)
     }
 
     /// The other statements of a run for one vehicle: its debts and owed steps, and permission for
@@ -177,10 +176,8 @@ struct BenchRollout: Sendable {
         }
         var word = FleetWord(
             .step,
-            instance: gateway.holder.instance,
-            gateway: gateway.holder.gateway,
-            serial: vehicle.serial,
-            epoch: lease.epoch,
+            under: lease,
+            of: gateway.holder,
             rollout: name,
             beginning: beginning,
             vehicle: vehicle.vehicle,

@@ -266,10 +266,8 @@ struct ActTests {
             // The gateway that began it was away, and reports the opposite now.
             var word = FleetWord(
                 .step,
-                instance: north.holder.instance,
-                gateway: north.holder.gateway,
-                serial: lease.serial,
-                epoch: lease.epoch,
+                under: FleetLease(serial: lease.serial, epoch: lease.epoch),
+                of: north.holder,
                 rollout: "city",
                 beginning: 1,
                 vehicle: try vehicle(),

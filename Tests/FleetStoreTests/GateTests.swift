@@ -46,8 +46,12 @@ struct GateTests {
             },
             waves: max(sizes.count, 1)
         )
-        (plan.mostFailed, plan.mostShare, plan.atLeast) = (mostFailed, mostShare, atLeast)
-        (plan.aborts, plan.words) = (aborts, "few")
+        let failed =
+            mostFailed.map(Amount.count)
+            ?? mostShare.flatMap { Percent(hundredths: $0) }.map(Amount.percent)
+        plan.gate = failed.map {
+            PauseRule(failed: $0, atLeast: atLeast, action: aborts ? .abort : .pause)
+        }
         for member in them.all {
             let found = try await member.fleet.enlist(
                 plan,
@@ -133,22 +137,33 @@ struct GateTests {
         _ outcome: Outcome,
         in beginning: Int = 1
     ) async throws {
-        var verdict = FleetVerdict(
-            rollout: "city",
-            vehicle: vehicle.id,
-            run: 1,
-            outcome: outcome,
-            failure: outcome == .failed ? .device : nil,
-            sentence: outcome.rawValue,
-            version: nil
-        )
-        verdict.beginning = beginning
-        verdict.isTouched = true
-        verdict.attempted = 1
-        verdict.failed = outcome == .failed ? 1 : 0
-        try await member.fleet.settle(lease, verdict, of: member.holder)
+        var word = word(member, vehicle, lease, outcome, in: beginning)
+        (word.attempted, word.failed) = (1, outcome == .failed ? 1 : 0)
+        try await member.fleet.accept(word)
         // An answer that was lost: told once more, it counts once.
-        try await member.fleet.settle(lease, verdict, of: member.holder)
+        try await member.fleet.accept(word)
+    }
+
+    private func word(
+        _ member: Members.Member,
+        _ vehicle: Vehicle,
+        _ lease: FleetLease,
+        _ outcome: Outcome,
+        in beginning: Int
+    ) -> FleetWord {
+        var word = FleetWord(
+            .verdict,
+            under: lease,
+            of: member.holder,
+            rollout: "city",
+            beginning: beginning,
+            vehicle: vehicle.id,
+            run: 1
+        )
+        word.outcome = outcome.rawValue
+        word.failure = outcome == .failed ? FailureClass.device.rawValue : nil
+        word.sentence = outcome.rawValue
+        return word
     }
 
     @Test(arguments: [1, 2, 5], [0, 3])
@@ -194,7 +209,7 @@ struct GateTests {
             #expect(
                 kept
                     == "\(failed)|\(failed)|the gate: \(failed) of \(failed) attempted have failed, "
-                    + "at most few may\n"
+                    + "at most \(most) may\n"
             )
             // A person has looked: it counts no more, on any gateway.
             #expect(try await them[0].fleet.resume("city", by: "mia") == .done)
@@ -302,17 +317,9 @@ struct GateTests {
                 Issue.record("not granted")
                 return
             }
-            let verdict = FleetVerdict(
-                rollout: "city",
-                vehicle: all[0].id,
-                run: 1,
-                outcome: .failed,
-                failure: .device,
-                sentence: "it does not answer",
-                version: nil,
-                failedOn: "07"
-            )
-            for _ in 0..<2 { try await them[0].fleet.settle(lease, verdict, of: them[0].holder) }
+            var word = word(them[0], all[0], lease, .failed, in: 0)
+            word.release = "07"
+            for _ in 0..<2 { try await them[0].fleet.accept(word) }
             let failures = try them.ground.server?.query(
                 them.ground.database,
                 "SELECT vehicle, release, count FROM yardmaster.failure"
@@ -343,8 +350,8 @@ struct GateTests {
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
             try await south.leave(all[1].id)
             let wave = try #require(try await north.fleet.endedWave(of: "city", beginning: 1))
-            #expect(wave.number == 0 && wave.members == 2 && wave.reached == 1)
-            #expect(wave.attempted == 1 && wave.succeeded == 1 && !wave.isLast)
+            #expect(wave.number == 0 && wave.tally.members == 2 && wave.tally.reached == 1)
+            #expect(wave.tally.attempted == 1 && wave.tally.succeeded == 1 && !wave.isLast)
             #expect(try await north.fleet.advance("city", beginning: 1, from: wave))
             #expect(try await !south.fleet.advance("city", beginning: 1, from: wave))
             let news = try #require(
@@ -413,18 +420,7 @@ struct GateTests {
             )
             #expect(news?.ended.map(\.outcome) == [owes ? .failed : .unreachable])
             // What the vanished gateway says later changes nothing.
-            var verdict = FleetVerdict(
-                rollout: "city",
-                vehicle: all[0].id,
-                run: 1,
-                outcome: .failed,
-                failure: .device,
-                sentence: "it does not answer",
-                version: nil
-            )
-            (verdict.beginning, verdict.isTouched) = (1, true)
-            (verdict.attempted, verdict.failed) = (1, 1)
-            try await them[0].fleet.settle(lease, verdict, of: them[0].holder)
+            try await settle(them[0], all[0], lease, .failed)
             #expect(try await south.fleet.rollout("city")?.failed == (owes ? 1 : 0))
         }
     }
@@ -439,7 +435,7 @@ struct GateTests {
             try them.ground.ask(
                 "UPDATE yardmaster.gateway SET heard = heard - interval '1 h' WHERE name = 'west'"
             )
-            #expect(try await them[0].fleet.endedWave(of: "city", beginning: 1)?.reached == 0)
+            #expect(try await them[0].fleet.endedWave(of: "city", beginning: 1)?.tally.reached == 0)
             // One of them is asked to end its part, and no other.
             #expect(try await them[0].fleet.drain("south"))
             #expect(try await !them[0].fleet.drain("nobody"))

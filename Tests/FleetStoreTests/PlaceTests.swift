@@ -422,17 +422,17 @@ struct PlaceTests {
             _ = try await south.fleet.release(lease, of: south.holder)
             #expect(try await Self.wear(south, bus, lease, -55) == nil)
             lease = try Self.granted(try await Self.claim(north, bus, -50))
-            var verdict = FleetVerdict(
+            var verdict = FleetWord(
+                .verdict,
+                under: lease,
+                of: north.holder,
                 rollout: "city",
+                beginning: 1,
                 vehicle: bus.id,
-                run: 1,
-                outcome: .succeeded,
-                failure: nil,
-                sentence: "",
-                version: nil
+                run: 1
             )
-            verdict.beginning = 1
-            try await north.fleet.settle(lease, verdict, of: north.holder)
+            verdict.outcome = Outcome.succeeded.rawValue
+            try await north.fleet.accept(verdict)
             accounts = try await south.fleet.accounts(of: bus.id, on: bus.serial)
             #expect(accounts.failures == [:])
         }

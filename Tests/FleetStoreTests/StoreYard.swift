@@ -53,16 +53,16 @@ struct StoreYard {
             try standings.map { FleetPlan.Vehicle(try id($0), try serial($0), wave: 0) },
             waves: 1
         )
-        if gate != nil { plan.mostFailed = 0 }
-        (plan.aborts, plan.words) = (gate == .aborted, "0")
-        try await store.withRights(plan: plan) { part in
-            part.quarantineAfter = quarantine
-            guard let gate else { return }
-            part.rules.pause = PauseRule(
+        if let gate {
+            plan.gate = PauseRule(
                 failed: .count(0),
                 atLeast: 1,
                 action: gate == .aborted ? .abort : .pause
             )
+        }
+        try await store.withRights(plan: plan) { part in
+            part.quarantineAfter = quarantine
+            part.rules.pause = plan.gate
         } _: {
             let yard = StoreYard(rights: $0, journal: $1, ground: $2)
             if let fleet = yard.ground.fleet {

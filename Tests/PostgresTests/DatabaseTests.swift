@@ -242,7 +242,7 @@ struct DatabaseTests {
                     "failure: delete", "gateway: update(login drain)", "history: update",
                     "inhibit: insert update delete", "missed: delete", "owed: delete",
                     "rollout: update(state updated hold hold_reason hold_author hold_made stopped_after resumed "
-                        + "wave attempted failed changes)",
+                        + "wave attempted failed room changes)",
                     "said: insert", "step: update(outcome settled author)",
                 ]
             )
@@ -260,15 +260,15 @@ struct DatabaseTests {
                     "owed: insert delete",
                     "plan: insert update(quarantine_after view mark brought)",
                     "rollout: update(state updated hold hold_reason hold_author hold_made stopped_after wave "
-                        + "looked checker)",
+                        + "looked room checker)",
                     "run: insert update(ended exit_code reason counts closed)",
                     "step: insert update(epoch instance gateway outcome settled)",
                 ]
             )
             #expect(
                 try functions("gateway")
-                    == "claim come_back end_aborted enlist enter intend is_others move_on settle sign_in wave "
-                    + "wear worked_on\n"
+                    == "claim come_back end_aborted end_left end_wave enlist enter intend is_others move_on settle "
+                    + "sign_in wear worked_on\n"
             )
             for role in FleetRole.allCases {
                 for right in ["CREATE", "USAGE"] {
@@ -361,18 +361,19 @@ struct DatabaseTests {
                     }
                     #expect(refused?.kind == .forbidden)
                 }
-                let report = FleetVerdict(
+                var report = FleetWord(
+                    .verdict,
+                    under: lease,
+                    of: north,
                     rollout: "city",
+                    beginning: 0,
                     vehicle: vehicle,
-                    run: 1,
-                    outcome: .succeeded,
-                    failure: nil,
-                    sentence: "done",
-                    version: nil,
-                    failedOn: nil
+                    run: 1
                 )
+                (report.outcome, report.sentence) = (Outcome.succeeded.rawValue, "done")
+                let word = report
                 let refused = await #expect(throws: FleetError.self) {
-                    try await theirs.settle(lease, report, of: north)
+                    try await theirs.accept(word)
                 }
                 #expect(refused?.kind == .forbidden)
                 #expect(try await !theirs.release(lease, of: north))
@@ -420,7 +421,7 @@ struct DatabaseTests {
                 "UPDATE yardmaster.rollout SET most_failed = 99",
                 "UPDATE yardmaster.rollout SET wave = 9",
                 "SELECT yardmaster.settle_granted('a', 1, '\(north.instance)', 'north', 'city', 'bus-1', 1, "
-                    + "'succeeded', NULL, '', NULL, NULL, 1, true, 1, 0)",
+                    + "'succeeded', NULL, '', NULL, NULL, 1, 1, 0)",
                 "UPDATE yardmaster.history SET claims_after = now() + interval '9 years'",
             ] {
                 // What is not refused changes nothing.

@@ -268,23 +268,27 @@ struct LeaseTests {
             let (a, b) = (try wish("a"), try wish("b"))
             let first = try granted(try await fleet.claim(a, by: north, terms: terms), epoch: 1)
             let other = try granted(try await fleet.claim(b, by: north, terms: terms), epoch: 1)
-            func told(_ wish: LeaseWish, _ outcome: Outcome) -> FleetVerdict {
-                FleetVerdict(
+            func settle(_ lease: FleetLease, _ wish: LeaseWish, _ outcome: Outcome) async throws {
+                var word = FleetWord(
+                    .verdict,
+                    under: lease,
+                    of: north,
                     rollout: wish.rollout,
+                    beginning: 0,
                     vehicle: wish.vehicle,
-                    run: 7,
-                    outcome: outcome,
-                    failure: outcome == .failed ? .device : nil,
-                    sentence: "it's \(outcome)",
-                    version: "4.12.0"
+                    run: 7
                 )
+                word.outcome = outcome.rawValue
+                word.failure = outcome == .failed ? FailureClass.device.rawValue : nil
+                (word.sentence, word.version) = ("it's \(outcome)", "4.12.0")
+                try await fleet.accept(word)
             }
             // When the answer was lost, the second report changes nothing: there is one verdict,
             // and the module is free.
-            for _ in 0..<2 { try await fleet.settle(first, told(a, .succeeded), of: north) }
+            for _ in 0..<2 { try await settle(first, a, .succeeded) }
             // A report after the end of its right, before any other gateway has had the right.
             try age(server, database, by: "61 s")
-            try await fleet.settle(other, told(b, .succeeded), of: north)
+            try await settle(other, b, .succeeded)
             let second = try granted(
                 try await fleet.claim(b, by: north, terms: terms),
                 epoch: 2
@@ -295,7 +299,7 @@ struct LeaseTests {
                 try await fleet.claim(b, by: south, terms: terms),
                 epoch: 3
             )
-            try await fleet.settle(second, told(b, .failed), of: north)
+            try await settle(second, b, .failed)
             for name in ["bus-a", "bus-b"] {
                 let vehicle = try #require(VehicleID(name))
                 let told = try await fleet.verdicts(on: vehicle)
@@ -399,16 +403,17 @@ struct LeaseTests {
                 #expect(next == nil)
                 let places = try await mine.places(in: "city", beginning: 1, for: north)
                 #expect(places.busy == [] && places.favoured == [])
-                let verdict = FleetVerdict(
+                var word = FleetWord(
+                    .verdict,
+                    under: lease,
+                    of: north,
                     rollout: "city",
+                    beginning: 0,
                     vehicle: try wish().vehicle,
-                    run: 1,
-                    outcome: .succeeded,
-                    failure: nil,
-                    sentence: "done",
-                    version: nil
+                    run: 1
                 )
-                try await mine.settle(lease, verdict, of: north)
+                (word.outcome, word.sentence) = (Outcome.succeeded.rawValue, "done")
+                try await mine.accept(word)
                 try await mine.signOff(north)
                 let error = await #expect(throws: FleetError.self) {
                     try await mine.acceptRestore(known: nil, terms: terms)

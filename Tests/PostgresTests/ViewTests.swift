@@ -51,17 +51,18 @@ struct ViewTests {
                 return lease
             }
             try await enlist()
-            var verdict = FleetVerdict(
+            var verdict = FleetWord(
+                .verdict,
+                under: try await claim(),
+                of: north,
                 rollout: "city",
+                beginning: 1,
                 vehicle: bus,
-                run: 4,
-                outcome: .deferred,
-                failure: nil,
-                sentence: "later",
-                version: "1.0"
+                run: 4
             )
-            verdict.beginning = 1
-            try await fleet.settle(try await claim(), verdict, of: north)
+            verdict.outcome = Outcome.deferred.rawValue
+            (verdict.sentence, verdict.version) = ("later", "1.0")
+            try await fleet.accept(verdict)
             try await enlist()
             let again = try await view(fleet).vehicles.first
             #expect(again?.state == .queued && again?.end?.outcome == .deferred)

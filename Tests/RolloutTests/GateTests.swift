@@ -1,6 +1,7 @@
 import Base
 import Manifest
 import Rollout
+import Store
 import Testing
 
 @Suite struct GateTests {

@@ -269,24 +269,28 @@ extension FleetCoordinator {
             counting: part.rules.pause?.classes ?? []
         )
         guard let wave else { return }
-        func stop(_ reason: String) async throws(FleetError) {
-            try await fleet.stop(
-                rollout,
-                beginning: part.beginning,
+        let rules = part.rules
+        var stage = WaveStep.Stage.ended(wave.tally, soaked: soaked(wave))
+        while true {
+            switch WaveStep(
                 after: wave.number,
-                reason: reason
-            )
-        }
-        if !wave.isLast {
-            let shortfall = part.rules.advance?.shortfall(
-                reached: wave.reached,
-                of: wave.members,
-                succeeded: wave.succeeded,
-                attempted: wave.attempted
-            )
-            if let shortfall { return try await stop("wave \(wave.number + 1): \(shortfall)") }
-            guard soaked(wave) >= part.rules.between.soak else { return }
-            if !part.rules.between.check.isEmpty {
+                isLast: wave.isLast,
+                stage,
+                rules.advance,
+                rules.between
+            ) {
+            case .soak: return
+            case .stop(let why):
+                return try await fleet.stop(
+                    rollout,
+                    beginning: part.beginning,
+                    after: wave.number,
+                    reason: why
+                )
+            case .advance, .finish:
+                _ = try await fleet.advance(rollout, beginning: part.beginning, from: wave)
+                return
+            case .check:
                 let isOurs = try await fleet.takeCheck(
                     of: rollout,
                     beginning: part.beginning,
@@ -297,16 +301,8 @@ extension FleetCoordinator {
                 let failure = await part.check(wave.number)
                 // A program that was ended with the run gave no result for the wave.
                 guard !Task.isCancelled else { return }
-                if let failure {
-                    return try await stop("the check after wave \(wave.number + 1): \(failure)")
-                }
-            }
-            if part.rules.between.asks {
-                return try await stop(
-                    "wave \(wave.number + 1) has ended, and a person is to look at it"
-                )
+                stage = .checked(failure: failure)
             }
         }
-        _ = try await fleet.advance(rollout, beginning: part.beginning, from: wave)
     }
 }

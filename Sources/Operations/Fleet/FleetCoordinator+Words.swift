@@ -11,10 +11,8 @@ extension FleetCoordinator {
         func word(_ kind: FleetWord.Kind, _ rollout: String, _ vehicle: VehicleID) -> FleetWord {
             FleetWord(
                 kind,
-                instance: holder.instance,
-                gateway: holder.gateway,
-                serial: serial,
-                epoch: epoch,
+                under: FleetLease(serial: serial, epoch: epoch),
+                of: holder,
                 rollout: rollout,
                 beginning: part.beginning,
                 vehicle: vehicle,

@@ -42,13 +42,6 @@ extension FleetPlan {
             waves: waves.count
         )
         self.isPartial = isPartial
-        guard let rule = plan.rollout.pause else { return }
-        switch rule.failed {
-        case .count(let limit): mostFailed = limit
-        case .percent(let share): mostShare = share.hundredths
-        }
-        atLeast = rule.atLeast
-        aborts = rule.action == .abort
-        words = "\(rule.failed)"
+        gate = plan.rollout.pause
     }
 }

@@ -1,6 +1,5 @@
-import Base
+package import Base
 import Glibc
-package import Manifest
 package import Rollout
 
 /// The operator's program that decides whether the run may continue: between two waves, or before a

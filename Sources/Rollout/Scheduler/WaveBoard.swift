@@ -1,5 +1,5 @@
 package import Base
-package import Manifest
+package import Store
 
 /// Decides which wave is active and whether the next one may begin, from the outcomes of vehicles.
 ///
@@ -48,19 +48,10 @@ package struct WaveBoard: Sendable {
         }
     }
 
-    /// How the vehicles of one wave ended.
-    private struct Tally: Sendable {
-        var members = 0
-        var open = 0
-        var reached = 0
-        var attempted = 0
-        var succeeded = 0
-    }
-
     private let rules: Rules
     private let strata: [String]
     private var waveOf: [Int]
-    private var tallies: [Tally]
+    private var tallies: [WaveTally]
     /// What each vehicle adds to the gate.
     private var shares: [GateCount]
     private var hasEnded: [Bool]
@@ -90,7 +81,7 @@ package struct WaveBoard: Sendable {
         self.soakedSince = soakedSince
         let count = waves.reduce(0) { $0 + $1.count }
         waveOf = [Int](repeating: 0, count: count)
-        tallies = waves.map { Tally(members: $0.count, open: $0.count) }
+        tallies = waves.map { WaveTally(members: $0.count, open: $0.count) }
         shares = [GateCount](repeating: GateCount(), count: count)
         hasEnded = [Bool](repeating: false, count: count)
         wasReplaced = hasEnded
@@ -130,11 +121,7 @@ package struct WaveBoard: Sendable {
     package mutating func wasDone(_ vehicle: Int, _ outcome: Outcome) {
         let wave = waveOf[vehicle]
         tallies[wave].open -= 1
-        tallies[wave].reached += 1
-        if outcome == .succeeded {
-            tallies[wave].attempted += 1
-            tallies[wave].succeeded += 1
-        }
+        tallies[wave].count(outcome, touched: false)
         waveOf[vehicle] = tallies.count - 1
         tallies[waveOf[vehicle]].open += 1
     }
@@ -151,9 +138,9 @@ package struct WaveBoard: Sendable {
             Action.letIn(waveOf.indices.filter { waveOf[$0] == wave }, wave: wave)
         }
         // A part of the rollout, which sets no hold, may have failed as often as the gate allows.
-        guard let rule = rules.pause, gate.trips(rule) else { return letIn }
+        guard let trip else { return letIn }
         (isTripped, isHeld) = (true, true)
-        return [tripped(rule)] + letIn
+        return [trip] + letIn
     }
 
     /// Counts a verdict at the gate before it is written; returns the hold when the gate trips.
@@ -168,9 +155,9 @@ package struct WaveBoard: Sendable {
     ) -> Action? {
         guard !hasEnded[vehicle] else { return nil }
         share(of: vehicle, outcome, failure, touched)
-        guard !isHeld, let rule = rules.pause, gate.trips(rule) else { return nil }
+        guard !isHeld, let trip else { return nil }
         isHeld = true
-        return tripped(rule)
+        return trip
     }
 
     /// A vehicle has its verdict.
@@ -185,19 +172,16 @@ package struct WaveBoard: Sendable {
         share(of: vehicle, outcome, failure, touched)
         let wave = waveOf[vehicle]
         tallies[wave].open -= 1
-        if outcome != .unreachable, outcome != .aborted { tallies[wave].reached += 1 }
-        if outcome == .succeeded || touched { tallies[wave].attempted += 1 }
-        if outcome == .succeeded { tallies[wave].succeeded += 1 }
-        guard !isTripped, let rule = rules.pause, gate.trips(rule) else { return [] }
+        tallies[wave].count(outcome, touched: touched)
+        guard !isTripped, let trip else { return [] }
         isTripped = true
-        return [tripped(rule)]
+        return [trip]
     }
 
-    private func tripped(_ rule: PauseRule) -> Action {
-        let sentence =
-            "the gate: \(gate.failed) of \(gate.attempted) attempted have failed, at most "
-            + "\(rule.failed) may"
-        return rule.action == .abort ? .abort(sentence) : .pause(sentence)
+    /// What the gate does now; nil while it does not trip.
+    private var trip: Action? {
+        guard let trip = rules.pause.flatMap({ gate.tripped($0) }) else { return nil }
+        return trip.kind == .aborted ? .abort(trip.reason) : .pause(trip.reason)
     }
 
     private mutating func share(
@@ -257,8 +241,7 @@ package struct WaveBoard: Sendable {
     /// The check after a wave has ended.
     package mutating func checked(_ wave: Int, failure: String?) -> [Action] {
         guard phase == .checking(wave) else { return [] }
-        if let failure { return [.pause("the check after wave \(wave + 1): \(failure)")] }
-        return ask(after: wave)
+        return goOn(after: wave, .checked(failure: failure))
     }
 
     /// Lets in the waves up to this one, which is active for all machines.
@@ -284,7 +267,7 @@ package struct WaveBoard: Sendable {
             return ended(wave, at: now)
         case .soaking(let wave, let until):
             guard now >= until else { return [] }
-            return check(after: wave)
+            return goOn(after: wave, .soaked)
         case .checking, .finished:
             return []
         }
@@ -295,40 +278,24 @@ package struct WaveBoard: Sendable {
             phase = .finished
             return [.ended(wave: wave)]
         }
-        var actions = [Action.ended(wave: wave)]
-        if let failure = shortfall(of: tallies[wave]) {
-            actions.append(.pause("wave \(wave + 1): \(failure)"))
-            return actions
-        }
         // The clock may have been set back since the wave ended.
         let since = wave == beginning ? min(soakedSince ?? now, now) : now
         phase = .soaking(wave, until: since.advanced(by: rules.between.soak))
-        return actions + tick(at: now)
+        let stage = WaveStep.Stage.ended(tallies[wave], soaked: since.duration(to: now))
+        return [.ended(wave: wave)] + goOn(after: wave, stage)
     }
 
-    private func shortfall(of tally: Tally) -> String? {
-        rules.advance?.shortfall(
-            reached: tally.reached,
-            of: tally.members,
-            succeeded: tally.succeeded,
-            attempted: tally.attempted
-        )
-    }
-
-    private mutating func check(after wave: Int) -> [Action] {
-        guard rules.between.check.isEmpty else {
+    private mutating func goOn(after wave: Int, _ stage: WaveStep.Stage) -> [Action] {
+        switch WaveStep(after: wave, isLast: false, stage, rules.advance, rules.between) {
+        case .soak: return []
+        case .check:
             phase = .checking(wave)
             return [.check(wave: wave)]
-        }
-        return ask(after: wave)
-    }
-
-    private mutating func ask(after wave: Int) -> [Action] {
-        if rules.between.asks {
+        case .stop(let why):
             phase = .checking(wave)
-            return [.pause("wave \(wave + 1) has ended, and a person is to look at it")]
+            return [.pause(why)]
+        case .advance, .finish: return [next(after: wave)]
         }
-        return [next(after: wave)]
     }
 
     private mutating func next(after wave: Int) -> Action {
@@ -336,24 +303,6 @@ package struct WaveBoard: Sendable {
         phase = .working(self.wave)
         let members = waveOf.indices.filter { waveOf[$0] == self.wave }
         return .letIn(members, wave: self.wave)
-    }
-}
-
-extension AdvanceRule {
-    /// Why the next wave may not follow one with these figures; nil when it may.
-    package func shortfall(
-        reached: Int,
-        of members: Int,
-        succeeded count: Int,
-        attempted: Int
-    ) -> String? {
-        if let covered, reached * 10_000 < covered.hundredths * members {
-            return "\(reached) of \(members) vehicles were reached, \(covered) must be"
-        }
-        if let succeeded, count * 10_000 < succeeded.hundredths * attempted {
-            return "\(count) of \(attempted) attempted have succeeded, \(succeeded) must"
-        }
-        return nil
     }
 }
 

@@ -42,20 +42,16 @@ package struct FleetWord: Sendable, Equatable {
 
     package init(
         _ kind: Kind,
-        instance: String,
-        gateway: String,
-        serial: Serial,
-        epoch: Int,
+        under lease: FleetLease,
+        of holder: FleetHolder,
         rollout: String,
         beginning: Int,
         vehicle: VehicleID,
         run: Int
     ) {
         self.kind = kind
-        self.instance = instance
-        self.gateway = gateway
-        self.serial = serial
-        self.epoch = epoch
+        (instance, gateway) = (holder.instance, holder.gateway)
+        (serial, epoch) = (lease.serial, lease.epoch)
         self.rollout = rollout
         self.beginning = beginning
         self.vehicle = vehicle

@@ -14,43 +14,12 @@ package struct FleetPlan: Sendable {
 
     package let vehicles: [Vehicle]
     package let waves: Int
-    /// The gate trips on more failures than this; nil when a share decides, or when there is no
-    /// gate.
-    package var mostFailed: Int?
-    /// The share of failures above which the gate trips, in hundredths of a percent.
-    package var mostShare: Int?
-    package var atLeast = 0
-    package var aborts = false
-    /// How many vehicles may fail, in the plan's words.
-    package var words = ""
+    package var gate: PauseRule?
     /// Whether the run has only some of the vehicles: waves do not wait for it.
     package var isPartial = false
 
     package init(_ vehicles: [Vehicle], waves: Int) {
         (self.vehicles, self.waves) = (vehicles, waves)
-    }
-}
-
-/// The verdict of a vehicle, from any gateway.
-package struct FleetEnd: Sendable, Equatable {
-    package let vehicle: VehicleID
-    package let outcome: Outcome
-    package let failure: FailureClass?
-    package let sentence: String
-    package let version: FirmwareVersion?
-    /// Empty for a verdict that no single gateway found.
-    package let gateway: String
-
-    init?(_ row: DatabaseRow, from first: Int, of vehicle: VehicleID?) {
-        guard let vehicle, let outcome = row.text(first).flatMap({ Outcome(rawValue: $0) }) else {
-            return nil
-        }
-        self.vehicle = vehicle
-        self.outcome = outcome
-        failure = row.text(first + 1).flatMap { FailureClass(rawValue: $0) }
-        sentence = row.text(first + 2) ?? ""
-        version = row.text(first + 3).flatMap { FirmwareVersion($0) }
-        gateway = row.text(first + 4) ?? ""
     }
 }
 
@@ -71,12 +40,9 @@ package struct FleetNews: Sendable, Equatable {
 package struct FleetWave: Sendable, Equatable {
     package let number: Int
     package let waves: Int
-    package let members: Int
-    package let reached: Int
-    package let attempted: Int
-    package let succeeded: Int
+    package internal(set) var tally = WaveTally()
     /// The time since its end.
-    package let soaked: Duration
+    package internal(set) var soaked = Duration.zero
 
     package var isLast: Bool { number >= waves - 1 }
 }
@@ -92,29 +58,38 @@ extension FleetDatabase {
         beginning: Int,
         as holder: FleetHolder
     ) throws(FleetError) -> (wave: Int, changes: Int)? {
-        let found = try rows(
-            FleetStatement(
-                "bring the plan's vehicles",
-                """
-                SELECT * FROM yardmaster.enlist($1, $2::bigint, $3::uuid, $4::text[], $5::text[],
-                  $6::integer[], $7::integer, $8::integer, $9::integer, $10::integer, $11, $12,
-                  $13::boolean)
-                """,
-                [
-                    rollout, "\(beginning)", holder.instance,
-                    Self.array(plan.vehicles.map(\.vehicle.text)),
-                    Self.array(plan.vehicles.map(\.serial.text)),
-                    Self.array(plan.vehicles.map { "\($0.wave)" }), "\(plan.waves)",
-                    plan.mostFailed.map { "\($0)" }, plan.mostShare.map { "\($0)" },
-                    "\(plan.atLeast)", plan.aborts ? "abort" : "pause", plan.words,
-                    "\(plan.isPartial)",
-                ]
-            )
-        )
-        guard let row = found.first, let wave = row.integer(0), let changes = row.integer(1) else {
-            return nil
+        let operation = "bring the plan's vehicles"
+        var mostFailed: Int?
+        var mostShare: Int?
+        switch plan.gate?.failed {
+        case .count(let count): mostFailed = count
+        case .percent(let share): mostShare = share.hundredths
+        case nil: break
         }
-        return (Int(wave), Int(changes))
+        let statement = FleetStatement(
+            operation,
+            """
+            SELECT \(FleetRollout.columns), o_changes FROM yardmaster.enlist($1, $2::bigint, $3::uuid,
+              $4::text[], $5::text[], $6::integer[], $7::integer, $8::integer, $9::integer,
+              $10::integer, $11, $12::boolean) e, \(FleetRollout.answered)
+            """,
+            [
+                rollout, "\(beginning)", holder.instance,
+                Self.array(plan.vehicles.map(\.vehicle.text)),
+                Self.array(plan.vehicles.map(\.serial.text)),
+                Self.array(plan.vehicles.map { "\($0.wave)" }), "\(plan.waves)",
+                mostFailed.map { "\($0)" }, mostShare.map { "\($0)" },
+                "\(plan.gate?.atLeast ?? 0)", (plan.gate?.action ?? .pause).rawValue,
+                "\(plan.isPartial)",
+            ]
+        )
+        return try transaction(operation) { () throws(FleetError) in
+            guard let row = try rows(statement).first, let known = FleetRollout(row),
+                let changes = row.integer(FleetRollout.columnCount)
+            else { return nil }
+            try save(known.headroom, in: known)
+            return (known.wave, Int(changes))
+        }
     }
 
     /// The changes of the rollout's vehicles since `changes`; nil when the rollout was begun again.
@@ -253,28 +228,55 @@ extension FleetDatabase {
         beginning: Int,
         counting classes: [FailureClass] = []
     ) throws(FleetError) -> FleetWave? {
-        let found = try rows(
-            FleetStatement(
-                "look whether the wave has ended",
-                "SELECT * FROM yardmaster.wave($1, $2::bigint, $3::text[])",
-                [
-                    rollout, "\(beginning)",
-                    classes.isEmpty ? nil : Self.array(classes.map(\.rawValue)),
-                ]
+        let operation = "look whether the wave has ended"
+        let values = [rollout, "\(beginning)"]
+        // Most looks find a wave under way: they lock nothing, and read each open vehicle once.
+        let isDue = try rows(FleetStatement(operation, Self.dueWave, values)).first?.isTrue(0)
+        guard isDue == true else { return nil }
+        return try transaction(operation) { () throws(FleetError) in
+            let locked = FleetStatement(
+                operation,
+                """
+                SELECT \(FleetRollout.columns) FROM yardmaster.rollout
+                WHERE name = $1 AND beginning = $2::bigint AND hold IS NULL AND state = 'running'
+                FOR UPDATE
+                """,
+                values
             )
-        )
-        guard let row = found.first else { return nil }
-        func number(_ column: Int) -> Int { Int(row.integer(column) ?? 0) }
-        return FleetWave(
-            number: number(0),
-            waves: number(1),
-            members: number(2),
-            reached: number(3),
-            attempted: number(4),
-            succeeded: number(5),
-            soaked: .microseconds(row.integer(6) ?? 0)
-        )
+            guard let known = try rows(locked).first.flatMap({ FleetRollout($0) }),
+                try !endLeft(known, counting: classes)
+            else { return nil }
+            var wave = FleetWave(number: known.wave, waves: known.waves)
+            let found = try rows(
+                FleetStatement(
+                    operation,
+                    "SELECT * FROM yardmaster.end_wave($1, $2::bigint)",
+                    values
+                )
+            )
+            for row in found {
+                wave.soaked = .microseconds(row.integer(0) ?? 0)
+                let count = Int(row.integer(3) ?? 0)
+                wave.tally.members += count
+                if let outcome = row.text(1).flatMap({ Outcome(rawValue: $0) }) {
+                    wave.tally.count(outcome, touched: row.isTrue(2), count: count)
+                }
+            }
+            return found.isEmpty ? nil : wave
+        }
     }
+
+    /// Whether a vehicle is to be ended, or the wave has; its vehicles may be lost, and a wave of none does not end.
+    private static let dueWave = """
+        SELECT EXISTS (SELECT FROM yardmaster.workers(r.name, r.beginning))
+          AND (EXISTS (SELECT FROM yardmaster.left_by_all(r.name, r.beginning, r.wave))
+            OR NOT EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+              AND e.beginning = r.beginning AND e.wave <= r.wave AND e.state <> 'ended')
+            AND EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+              AND e.beginning = r.beginning))
+        FROM yardmaster.rollout r
+        WHERE r.name = $1 AND r.beginning = $2::bigint AND r.hold IS NULL AND r.state = 'running'
+        """
 
     /// Lets in the next wave, or finishes the rollout after the last one; false when another
     /// gateway has done so.

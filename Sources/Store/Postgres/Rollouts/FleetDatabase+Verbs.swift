@@ -50,7 +50,7 @@ extension FleetDatabase {
         let operation = "resume the rollout"
         return try transaction(operation) { () throws(FleetError) in
             guard let found = try lock(rollout, operation).first else { return nil }
-            let answer = VerbAnswer(toResumeUnder: found.hold)
+            let answer = VerbAnswer(toResumeUnder: found.hold?.kind)
             guard answer == .done else { return answer }
             _ = try rows(
                 FleetStatement(
@@ -59,7 +59,7 @@ extension FleetDatabase {
                     WITH done AS (
                       UPDATE yardmaster.rollout SET hold = NULL, hold_reason = NULL,
                         hold_author = NULL, hold_made = NULL, resumed = resumed + 1,
-                        attempted = 0, failed = 0, stopped_after = NULL,
+                        attempted = 0, failed = 0, room = $2::integer, stopped_after = NULL,
                         -- A wave that has ended is answered only when it was that wave that paused the
                         -- rollout: other pauses take nothing from its soak time, check and question.
                         wave = CASE WHEN stopped_after = wave AND wave_ended IS NOT NULL
@@ -71,7 +71,7 @@ extension FleetDatabase {
                     FROM done WHERE e.rollout = done.name AND e.beginning = done.beginning
                       AND e.counted
                     """,
-                    [rollout]
+                    [rollout, found.rule.map { "\(GateCount().headroom($0))" }]
                 )
             )
             try note("resume", rollout, by: author)
@@ -172,9 +172,9 @@ extension FleetDatabase {
         return try transaction(operation) { () throws(FleetError) in
             let known = try lock(rollout, with: chosen, operation)
             if known.isEmpty, rollout != nil { return nil }
-            let open = known.filter { $0.hold != .aborted }
+            let open = known.filter { $0.hold?.kind != .aborted }
             guard known.isEmpty || !open.isEmpty else { return Rearmed(hold: .aborted) }
-            let isPaused = open.contains { $0.hold == .paused }
+            let isPaused = open.contains { $0.hold?.kind == .paused }
             var rearmed = Rearmed(hold: isPaused ? .paused : nil)
             var ended: [(rollout: String, vehicle: VehicleID)] = []
             let cases = try cases(of: open.map(\.name), chosen, named, operation)
@@ -302,12 +302,12 @@ extension FleetDatabase {
         _ rollout: String?,
         with vehicles: [VehicleID]? = nil,
         _ operation: String
-    ) throws(FleetError) -> [(name: String, hold: Hold.Kind?)] {
+    ) throws(FleetError) -> [FleetRollout] {
         try rows(
             FleetStatement(
                 operation,
                 """
-                SELECT r.name, r.hold FROM yardmaster.rollout r
+                SELECT \(FleetRollout.columns) FROM yardmaster.rollout r
                 WHERE r.name = $1 OR $1::text IS NULL AND EXISTS (
                   SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
                     AND e.beginning = r.beginning AND e.vehicle = ANY ($2::text[]))
@@ -315,7 +315,7 @@ extension FleetDatabase {
                 """,
                 [rollout, vehicles.map { Self.array($0.map(\.text)) }]
             )
-        ).map { ($0.text(0) ?? "", $0.text(1).flatMap { Hold.Kind(rawValue: $0) }) }
+        ).compactMap { FleetRollout($0) }
     }
 
     /// What stands about vehicles in the present beginnings of rollouts; those that are named stand there also without a

@@ -14,23 +14,34 @@ package struct FleetRollout: Sendable, Equatable {
     /// The active wave, from 0, and how many waves there are.
     package let wave: Int
     package let waves: Int
-    /// The gate's numbers, over all gateways.
-    package let attempted: Int
-    package let failed: Int
+    /// The gate's rule, without the classes that it counts, and its numbers over all gateways.
+    let rule: PauseRule?
+    let count: GateCount
+    /// How many vehicles may be under way, which follows from these; nil for any number.
+    let room: Int?
     package let hold: Hold?
     package let updated: WallTime
     /// When the last vehicle of the current wave had ended.
     package let waveEnded: WallTime?
-    /// How many vehicles may fail, in the plan's words.
-    package let most: String
+    /// How many vehicles may fail; empty without a gate.
+    package var most: String { rule.map { "\($0.failed)" } ?? "" }
+
+    package var attempted: Int { count.attempted }
+    package var failed: Int { count.failed }
 
     static let columns = """
         name, beginning, plan, state = 'finished', (extract(epoch FROM begun) * 1000)::bigint,
         resumed, hold, hold_reason, hold_author, (extract(epoch FROM hold_made) * 1000)::bigint,
         wave, waves, attempted, failed, (extract(epoch FROM updated) * 1000)::bigint,
-        (extract(epoch FROM wave_ended) * 1000)::bigint, gate_words
+        (extract(epoch FROM wave_ended) * 1000)::bigint, most_failed, most_share, at_least, gate_action,
+        room
         """
-    static let columnCount = 17
+    static let columnCount = 21
+    /// The source of `columns` after a function that answers with the row as it has changed it.
+    static let answered = "LATERAL (SELECT (o_rollout).*) AS r"
+
+    /// How many vehicles may be under way by the gate's rule and numbers; nil for any number.
+    var headroom: Int? { rule.map { count.headroom($0) } }
 
     init?(_ row: DatabaseRow) {
         guard let name = row.text(0), let beginning = row.integer(1), let plan = row.text(2),
@@ -45,11 +56,23 @@ package struct FleetRollout: Sendable, Equatable {
         hold = Hold(row, from: 6, of: name)
         wave = Int(row.integer(10) ?? 0)
         waves = Int(row.integer(11) ?? 1)
-        attempted = Int(row.integer(12) ?? 0)
-        failed = Int(row.integer(13) ?? 0)
+        count = GateCount(
+            attempted: Int(row.integer(12) ?? 0),
+            failed: Int(row.integer(13) ?? 0)
+        )
         updated = WallTime(milliseconds: row.integer(14) ?? begun)
         waveEnded = row.time(15)
-        most = row.text(16) ?? ""
+        let failed =
+            row.integer(16).map { Amount.count(Int($0)) }
+            ?? row.integer(17).flatMap { Percent(hundredths: Int($0)) }.map(Amount.percent)
+        rule = failed.map {
+            PauseRule(
+                failed: $0,
+                atLeast: Int(row.integer(18) ?? 0),
+                action: row.text(19).flatMap { PauseRule.Action(rawValue: $0) } ?? .pause
+            )
+        }
+        room = row.integer(20).map { Int($0) }
     }
 }
 

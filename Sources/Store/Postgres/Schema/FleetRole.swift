@@ -14,7 +14,8 @@ package enum FleetRole: String, CaseIterable, Sendable {
 
     /// Functions with the rights of the owner that gateways call.
     static let gatewayFunctions = [
-        "sign_in", "enter", "enlist", "come_back", "wave", "claim", "intend", "settle", "wear",
+        "sign_in", "enter", "enlist", "come_back", "end_left", "end_wave", "claim", "intend",
+        "settle", "wear",
         "move_on", "end_aborted",
     ]
 
@@ -33,7 +34,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 """,
                 """
                 UPDATE (looked, wave, checker, state, updated, hold, hold_reason, hold_author, hold_made,
-                  stopped_after) ON yardmaster.rollout
+                  stopped_after, room) ON yardmaster.rollout
                 """,
                 "INSERT, UPDATE (outcome, settled, epoch, instance, gateway) ON yardmaster.step",
                 """
@@ -53,7 +54,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "UPDATE ON yardmaster.history",
                 """
                 UPDATE (hold, hold_reason, hold_author, hold_made, updated, resumed, attempted, failed,
-                  stopped_after, wave, state, changes) ON yardmaster.rollout
+                  room, stopped_after, wave, state, changes) ON yardmaster.rollout
                 """,
                 "UPDATE (outcome, settled, author) ON yardmaster.step",
                 """

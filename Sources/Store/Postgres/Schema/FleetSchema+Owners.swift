@@ -66,6 +66,6 @@ extension FleetSchema {
 
     /// Functions that only others call, and those of triggers that write rows of others.
     private static let inner = [
-        "claim_listed", "claim_here", "settle_granted", "trip", "await_gateways", "settle_places",
+        "claim_listed", "claim_here", "settle_granted", "await_gateways", "settle_places",
     ]
 }

@@ -58,13 +58,13 @@ extension FleetSchema {
             END IF;
             -- If all vehicles under way fail, none may fail after the one that trips the gate.
             -- A vehicle whose gateway vanished keeps its place until it is taken over.
-            SELECT count(*) INTO flying FROM yardmaster.execution n
-            WHERE n.rollout = p_rollout AND n.beginning = p_beginning
-              AND n.state = 'claimed' AND n.vehicle <> p_vehicle;
-            IF NOT p_paying AND flying > 0
-              AND yardmaster.trips(r, r.failed + flying, r.attempted + flying)
-            THEN
-              word := 'full'; a := flying::text; RETURN NEXT; RETURN;
+            IF r.room IS NOT NULL AND NOT p_paying THEN
+              SELECT count(*) INTO flying FROM yardmaster.execution n
+              WHERE n.rollout = p_rollout AND n.beginning = p_beginning
+                AND n.state = 'claimed' AND n.vehicle <> p_vehicle;
+              IF flying >= r.room THEN
+                word := 'full'; a := flying::text; RETURN NEXT; RETURN;
+              END IF;
             END IF;
           END IF;
           SELECT n.generation, n.system_identifier = s.system_identifier::text
@@ -240,17 +240,20 @@ extension FleetSchema {
           word := 'granted'; RETURN NEXT;
         END $yardmaster$;
 
-        -- Ends work: gives the right back, counts at the gate and trips it. A report that
-        -- arrives after another gateway had the right is an observation and changes nothing.
+        -- Ends work: gives the right back and counts at the gate, whose numbers from before it answers. A report
+        -- that arrives after another gateway had the right is an observation and changes nothing.
         CREATE OR REPLACE FUNCTION yardmaster.settle_granted(
           p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
           p_vehicle text, p_run bigint, p_outcome text, p_failure text, p_sentence text,
-          p_version text, p_release text, p_beginning bigint, p_touched boolean,
-          p_attempted integer, p_failed integer
-        ) RETURNS boolean LANGUAGE plpgsql AS $yardmaster$
+          p_version text, p_release text, p_beginning bigint, p_attempted integer,
+          p_failed integer
+        ) RETURNS TABLE (
+          is_own boolean, o_attempted integer, o_failed integer, o_rollout yardmaster.rollout
+        )
+        LANGUAGE plpgsql AS $yardmaster$
         DECLARE
-          r yardmaster.rollout; x yardmaster.execution; is_own boolean; told bigint;
-          n_attempted integer; n_failed integer;
+          r yardmaster.rollout; x yardmaster.execution; told bigint; n_attempted integer;
+          n_failed integer;
         BEGIN
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
           UPDATE yardmaster.module m
@@ -262,45 +265,44 @@ extension FleetSchema {
           VALUES (p_serial, p_epoch, p_holder, p_gateway, p_rollout, p_vehicle, p_run,
             p_outcome, p_failure, p_sentence, p_version, is_own)
           ON CONFLICT (instance, serial, epoch) DO NOTHING RETURNING number INTO told;
-          IF told IS NULL THEN RETURN is_own; END IF;
+          IF told IS NULL THEN RETURN NEXT; RETURN; END IF;
           IF p_release IS NOT NULL THEN
             INSERT INTO yardmaster.failure AS f (vehicle, release, count, message, last)
             VALUES (p_vehicle, p_release, 1, p_sentence, yardmaster.clock())
             ON CONFLICT (vehicle, release) DO UPDATE SET count = f.count + 1,
               message = excluded.message, last = excluded.last;
           END IF;
-          IF NOT is_own OR r.beginning IS DISTINCT FROM p_beginning THEN RETURN is_own; END IF;
+          IF NOT is_own OR r.beginning IS DISTINCT FROM p_beginning THEN
+            RETURN NEXT; RETURN;
+          END IF;
           SELECT * INTO x FROM yardmaster.execution n
           WHERE n.rollout = p_rollout AND n.beginning = p_beginning
             AND n.vehicle = p_vehicle FOR UPDATE;
-          IF NOT FOUND THEN RETURN is_own; END IF;
+          IF NOT FOUND THEN RETURN NEXT; RETURN; END IF;
           n_attempted := CASE WHEN x.forgiven THEN 0 ELSE p_attempted END;
           n_failed := CASE WHEN x.forgiven THEN 0 ELSE p_failed END;
           UPDATE yardmaster.execution n SET state = 'ended', instance = p_holder,
             gateway = p_gateway, outcome = p_outcome, failure = p_failure,
-            sentence = p_sentence, version = p_version, touched = n.touched OR p_touched,
+            sentence = p_sentence, version = p_version, touched = n.touched OR p_attempted > 0,
             attempted = n_attempted, failed = n_failed,
             counted = n.counted OR p_attempted > 0, changed = r.changes + 1
           WHERE n.rollout = p_rollout AND n.beginning = p_beginning AND n.vehicle = p_vehicle;
+          o_attempted := r.attempted; o_failed := r.failed;
           UPDATE yardmaster.rollout n SET changes = n.changes + 1,
             attempted = n.attempted - x.attempted + n_attempted,
             failed = n.failed - x.failed + n_failed, updated = yardmaster.clock()
-          WHERE n.name = p_rollout RETURNING * INTO r;
-          IF yardmaster.trips(r, r.failed, r.attempted)
-            -- A hold that was there when the gate tripped knows of it.
-            AND (r.hold IS NULL OR NOT yardmaster.trips(r, r.failed - n_failed + x.failed,
-              r.attempted - n_attempted + x.attempted))
-          THEN PERFORM yardmaster.trip(r); END IF;
-          RETURN is_own;
+          WHERE n.name = p_rollout RETURNING * INTO o_rollout;
+          RETURN NEXT;
         END $yardmaster$;
 
         -- A verdict that comes too late also means that its gateway has left the vehicle: no wave waits for it.
         CREATE OR REPLACE FUNCTION yardmaster.settle(
           p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
           p_vehicle text, p_run bigint, p_outcome text, p_failure text, p_sentence text,
-          p_version text, p_release text, p_beginning bigint, p_touched boolean,
-          p_attempted integer, p_failed integer
-        ) RETURNS boolean LANGUAGE plpgsql AS $yardmaster$ DECLARE is_own boolean; BEGIN
+          p_version text, p_release text, p_beginning bigint, p_attempted integer,
+          p_failed integer
+        ) RETURNS TABLE (o_attempted integer, o_failed integer, o_rollout yardmaster.rollout)
+        LANGUAGE plpgsql AS $yardmaster$ DECLARE s record; BEGIN
           PERFORM yardmaster.must_be(p_holder, p_gateway);
           PERFORM FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
           -- A grant that this database has lost is recorded first.
@@ -309,10 +311,10 @@ extension FleetSchema {
           ON CONFLICT (serial) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder,
             rollout = excluded.rollout, vehicle = excluded.vehicle, expires = excluded.expires
           WHERE m.epoch < excluded.epoch AND m.holder IS NULL;
-          is_own := yardmaster.settle_granted(p_serial, p_epoch, p_holder, p_gateway, p_rollout,
+          SELECT * INTO s FROM yardmaster.settle_granted(p_serial, p_epoch, p_holder, p_gateway, p_rollout,
             p_vehicle, p_run, p_outcome, p_failure, p_sentence, p_version, p_release,
-            p_beginning, p_touched, p_attempted, p_failed);
-          IF NOT is_own THEN
+            p_beginning, p_attempted, p_failed);
+          IF NOT s.is_own THEN
             INSERT INTO yardmaster.missed AS n (rollout, beginning, vehicle, instance, gateway,
               outcome, failure, sentence)
             SELECT e.rollout, e.beginning, e.vehicle, p_holder, p_gateway, p_outcome, p_failure,
@@ -324,7 +326,8 @@ extension FleetSchema {
               gateway = excluded.gateway, outcome = excluded.outcome,
               failure = excluded.failure, sentence = excluded.sentence;
           END IF;
-          RETURN is_own;
+          o_attempted := s.o_attempted; o_failed := s.o_failed; o_rollout := s.o_rollout;
+          RETURN NEXT;
         END $yardmaster$;
         """
 }

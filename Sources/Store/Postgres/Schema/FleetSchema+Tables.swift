@@ -146,7 +146,8 @@ extension FleetSchema {
           most_share integer,
           at_least integer NOT NULL DEFAULT 0,
           gate_action text NOT NULL DEFAULT 'pause',
-          gate_words text NOT NULL DEFAULT '',
+          -- How many vehicles may be under way by the gate's rule and numbers; NULL for any number.
+          room integer CHECK (room > 0),
           checker uuid,
           -- Counts changes of its vehicles, so that a reader can ask for the new ones only.
           changes bigint NOT NULL DEFAULT 0,

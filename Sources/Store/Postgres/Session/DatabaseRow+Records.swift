@@ -53,6 +53,23 @@ extension Inhibit {
     }
 }
 
+extension FleetEnd {
+    /// The columns are outcome, failure, sentence, version and gateway.
+    init?(_ row: DatabaseRow, from first: Int, of vehicle: VehicleID?) {
+        guard let vehicle, let outcome = row.text(first).flatMap({ Outcome(rawValue: $0) }) else {
+            return nil
+        }
+        self.init(
+            vehicle: vehicle,
+            outcome: outcome,
+            failure: row.text(first + 1).flatMap { FailureClass(rawValue: $0) },
+            sentence: row.text(first + 2) ?? "",
+            version: row.text(first + 3).flatMap { FirmwareVersion($0) },
+            gateway: row.text(first + 4) ?? ""
+        )
+    }
+}
+
 extension FailureCount {
     static let shared =
         "SELECT vehicle, release, count, message, (extract(epoch FROM last) * 1000)::bigint FROM yardmaster.failure"

@@ -97,22 +97,17 @@ extension FleetDatabase {
             )
         )
         view.vehicles = found.compactMap { FleetVehicle($0) }
-        let gate = try rows(
+        let underWay = try rows(
             FleetStatement(
                 "read the gate",
                 """
-                SELECT f.flying, f.flying > 0
-                  AND yardmaster.trips(r, r.failed + f.flying, r.attempted + f.flying)
-                FROM yardmaster.rollout r, LATERAL (
-                  SELECT count(*) AS flying FROM yardmaster.execution e WHERE e.rollout = r.name
-                    AND e.beginning = r.beginning AND e.state = 'claimed') f
-                WHERE r.name = $1
+                SELECT count(*) FROM yardmaster.execution
+                WHERE rollout = $1 AND beginning = $2::bigint AND state = 'claimed'
                 """,
-                [rollout.name]
+                [rollout.name, "\(rollout.beginning)"]
             )
-        ).first
-        view.underWay = Int(gate?.integer(0) ?? 0)
-        view.isFull = gate?.isTrue(1) ?? false
+        ).first?.integer(0)
+        view.underWay = Int(underWay ?? 0)
         view.runs = try rows(
             FleetStatement(
                 "read the runs of the rollout",

@@ -7,9 +7,9 @@ package struct FleetView: Sendable {
     package var vehicles: [FleetVehicle] = []
     /// The last run of each gateway that took part in this beginning, in the order in which they began.
     package var runs: [FleetRun] = []
-    /// The number of vehicles under way, and whether one more could overshoot the gate.
     package var underWay = 0
-    package var isFull = false
+    /// Whether one more vehicle under way could overshoot the gate.
+    package var isFull: Bool { rollout.room.map { underWay >= $0 } ?? false }
 
     package init(_ rollout: FleetRollout, runs: [FleetRun] = []) {
         self.rollout = rollout
