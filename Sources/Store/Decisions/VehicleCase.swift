@@ -9,6 +9,8 @@ struct VehicleCase {
     var isQuarantined = false
     /// Whether a run has the right to its module: its open steps are that run's.
     var isAtWork = false
+    /// The gateway of that run, in a fleet.
+    var gateway: String?
     /// Whether it has a debt, or owes a step.
     var owes = false
 
@@ -85,6 +87,23 @@ package struct Cleared: Sendable, Equatable {
     package var gateway: String?
 
     package init() {}
+
+    /// What `clear` does with the doubts of vehicles, and the records that it removes.
+    init(
+        _ cases: [(vehicle: VehicleID, found: VehicleCase)],
+        named: Set<VehicleID>,
+        _ debts: [Debt],
+        _ owed: [OwedStep]
+    ) {
+        if let busy = cases.first(where: { !$0.found.mayBeCleared }) {
+            (atWork, gateway) = (busy.vehicle, busy.found.gateway)
+            return
+        }
+        let doubtful = cases.filter(\.found.isDoubtful).map(\.vehicle)
+        answered = doubtful.filter { named.contains($0) }
+        stillInDoubt = doubtful.filter { !named.contains($0) }
+        (self.debts, self.owed) = (debts, owed)
+    }
 
     var isEmpty: Bool { debts.isEmpty && answered.isEmpty && owed.isEmpty && failures == 0 }
 }

@@ -45,6 +45,18 @@ extension Journal {
         )
     }
 
+    /// A command that is open here and that the fleet keeps, too.
+    private struct OpenStep {
+        let id: Int64
+        let rollout: String
+        let digest: String
+        let ordinal: Int
+
+        func isSame(_ step: FleetAccounts.Step) -> Bool {
+            step.rollout == rollout && step.step.ordinal == ordinal && step.step.text == digest
+        }
+    }
+
     private static func adopt(
         _ steps: [FleetAccounts.Step],
         _ isHeld: Bool,
@@ -52,37 +64,27 @@ extension Journal {
         _ time: WallTime,
         in database: JournalDatabase
     ) throws(JournalError) {
-        let vehicle = execution.vehicle
         let open = try JournalView(database: database).rows(
             """
             SELECT id, rollout, digest, ordinal, outcome FROM intents
             WHERE vehicle = ? AND fleet = 1 AND effect = '\(Effect.once.rawValue)'
                 AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
             """,
-            [.text(vehicle.text)],
+            [.text(execution.vehicle.text)],
             { row throws(JournalError) in
-                (
-                    id: row.integer(0), rollout: row.text(1) ?? "", digest: row.text(2) ?? "",
+                OpenStep(
+                    id: row.integer(0),
+                    rollout: row.text(1) ?? "",
+                    digest: row.text(2) ?? "",
                     ordinal: Int(row.integer(3))
                 )
             }
         )
-        func isSame(
-            _ step: FleetAccounts.Step,
-            _ rollout: String,
-            _ digest: String,
-            _ ordinal: Int
-        )
-            -> Bool
-        {
-            step.rollout == rollout && step.step.ordinal == ordinal
-                && step.step.text == digest
-        }
         let settle = try database.statement(
             "UPDATE intents SET outcome = ?, settled = ?, author = ? WHERE id = ?"
         )
         for intent in open {
-            let step = steps.first { isSame($0, intent.rollout, intent.digest, intent.ordinal) }
+            let step = steps.first { intent.isSame($0) }
             // A step that the fleet has no record of was never sent.
             if let step, step.isDoubt { continue }
             try settle.run([
@@ -90,33 +92,38 @@ extension Journal {
                 Value(step?.author ?? step?.gateway), .integer(intent.id),
             ])
         }
-        for step in steps where isHeld && step.isDoubt {
-            guard
-                !open.contains(where: { isSame(step, $0.rollout, $0.digest, $0.ordinal) })
-            else { continue }
-            let intent = Intent(
-                execution: execution.number,
-                run: execution.run,
-                rollout: step.rollout,
-                vehicle: vehicle,
-                step: step.step,
-                place: 0,
-                effect: .once,
-                description: step.action,
-                begun: time
-            )
-            try database.statement(
-                """
-                INSERT INTO intents (\(Intent.columns), outcome, settled, author, fleet)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
-                """
-            ).run(
-                intent.values + [
-                    .text(IntentRecord.doubtful), Value(time),
-                    .text(step.gateway),
-                ]
-            )
+        for step in steps where isHeld && step.isDoubt && !open.contains(where: { $0.isSame(step) })
+        {
+            try doubt(step, of: execution, time, in: database)
         }
+    }
+
+    /// Records a command that another gateway began and that nobody has settled.
+    private static func doubt(
+        _ step: FleetAccounts.Step,
+        of execution: ExecutionRecord,
+        _ time: WallTime,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        let intent = Intent(
+            execution: execution.number,
+            run: execution.run,
+            rollout: step.rollout,
+            vehicle: execution.vehicle,
+            step: step.step,
+            place: 0,
+            effect: .once,
+            description: step.action,
+            begun: time
+        )
+        try database.statement(
+            """
+            INSERT INTO intents (\(Intent.columns), outcome, settled, author, fleet)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)
+            """
+        ).run(
+            intent.values + [.text(IntentRecord.doubtful), Value(time), .text(step.gateway)]
+        )
     }
 
     private static func adopt(

@@ -149,62 +149,28 @@ extension Journal {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
-            var cleared = Cleared()
-            let debts = try view.debts()
             let doubts = Set(try view.doubts(of: nil).map(\.intent.vehicle))
             let atWork = isHeld() ? try view.vehiclesAtWork() : []
-            for vehicle in vehicles where atWork.contains(vehicle) {
-                let owed = try view.owed(by: vehicle)
-                let known = VehicleCase(
+            let open = try view.debts()
+            let debts = vehicles.flatMap { vehicle in open.filter { $0.vehicle == vehicle } }
+            var owed: [OwedStep] = []
+            for vehicle in vehicles { owed += try view.owed(by: vehicle) }
+            let owing = Set(debts.map(\.vehicle) + owed.map(\.vehicle))
+            let cases = vehicles.map { vehicle in
+                let found = VehicleCase(
                     isDoubtful: doubts.contains(vehicle),
-                    isAtWork: true,
-                    owes: !owed.isEmpty || debts.contains { $0.vehicle == vehicle }
+                    isAtWork: atWork.contains(vehicle),
+                    owes: owing.contains(vehicle)
                 )
-                guard known.mayBeCleared else {
-                    cleared.atWork = vehicle
-                    return cleared
-                }
+                return (vehicle: vehicle, found: found)
             }
+            var cleared = Cleared(cases, named: named, debts, owed)
+            guard cleared.atWork == nil else { return cleared }
+            for vehicle in cleared.answered {
+                try Self.clearDoubts(of: vehicle, by: author, at: time, in: database)
+            }
+            for debt in debts { try Self.clear(debt, by: author, at: time, in: database) }
             for vehicle in vehicles {
-                if doubts.contains(vehicle) {
-                    if named.contains(vehicle) {
-                        _ = try Self.answerDoubts(
-                            of: vehicle,
-                            as: IntentRecord.done,
-                            by: author,
-                            at: time,
-                            in: database
-                        )
-                        // Its rollout goes on from there, also when it was finished.
-                        try database.statement(
-                            """
-                            UPDATE rollouts SET state = 'running' WHERE state = 'finished' AND EXISTS (
-                                SELECT 1 FROM executions AS e WHERE e.vehicle = ?
-                                    AND e.outcome = '\(Outcome.inDoubt.rawValue)'
-                                    AND e.rollout = rollouts.name AND e.beginning = rollouts.began
-                            )
-                            """
-                        ).run([.text(vehicle.text)])
-                        cleared.answered.append(vehicle)
-                    } else {
-                        cleared.stillInDoubt.append(vehicle)
-                    }
-                }
-                for debt in debts where debt.vehicle == vehicle {
-                    try database.statement("DELETE FROM debts WHERE serial = ?")
-                        .run([.text(debt.serial.text)])
-                    try database.statement(
-                        """
-                        UPDATE intents SET outcome = 'cleared', settled = ?, author = ?
-                        WHERE execution = ? AND image = ? AND settled IS NULL
-                        """
-                    ).run([
-                        Value(time), .text(author), Value(debt.execution),
-                        .text(debt.image.description),
-                    ])
-                    cleared.debts.append(debt)
-                }
-                cleared.owed += try view.owed(by: vehicle)
                 try database.statement("DELETE FROM owed WHERE vehicle = ?")
                     .run([.text(vehicle.text)])
                 try database.statement("DELETE FROM failures WHERE vehicle = ?")
@@ -214,6 +180,48 @@ extension Journal {
             if !cleared.isEmpty { try Self.note(saying, in: database) }
             return cleared
         }
+    }
+
+    /// Its commands in doubt count as done; its rollout goes on from there, also when it was finished.
+    private static func clearDoubts(
+        of vehicle: VehicleID,
+        by author: String,
+        at time: WallTime,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        _ = try answerDoubts(
+            of: vehicle,
+            as: IntentRecord.done,
+            by: author,
+            at: time,
+            in: database
+        )
+        try database.statement(
+            """
+            UPDATE rollouts SET state = 'running' WHERE state = 'finished' AND EXISTS (
+                SELECT 1 FROM executions AS e WHERE e.vehicle = ?
+                    AND e.outcome = '\(Outcome.inDoubt.rawValue)'
+                    AND e.rollout = rollouts.name AND e.beginning = rollouts.began
+            )
+            """
+        ).run([.text(vehicle.text)])
+    }
+
+    private static func clear(
+        _ debt: Debt,
+        by author: String,
+        at time: WallTime,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        try database.statement("DELETE FROM debts WHERE serial = ?").run([.text(debt.serial.text)])
+        try database.statement(
+            """
+            UPDATE intents SET outcome = 'cleared', settled = ?, author = ?
+            WHERE execution = ? AND image = ? AND settled IS NULL
+            """
+        ).run([
+            Value(time), .text(author), Value(debt.execution), .text(debt.image.description),
+        ])
     }
 
     /// Every vehicle that something is known of.

@@ -57,6 +57,49 @@ package struct FleetAccounts: Sendable, Equatable {
     package var failures: [String: Int] = [:]
 }
 
+extension FleetAccounts {
+    /// The columns are kind, rollout, digest, number, action, gateway, and two more of a step or debt.
+    fileprivate mutating func add(_ row: DatabaseRow, of vehicle: VehicleID, on serial: Serial) {
+        guard let kind = row.text(0), let rollout = row.text(1), let digest = row.text(2),
+            let number = row.integer(3).map({ Int($0) }), let action = row.text(4),
+            let gateway = row.text(5)
+        else { return }
+        switch kind {
+        case "step":
+            steps.append(
+                Step(
+                    rollout: rollout,
+                    step: row.step(2),
+                    action: action,
+                    gateway: gateway,
+                    outcome: row.text(6),
+                    author: row.text(7)
+                )
+            )
+        case "debt":
+            guard let image = SHA256Digest(digest) else { return }
+            debt = Debt(
+                serial: serial,
+                vehicle: vehicle,
+                rollout: rollout,
+                execution: 0,
+                run: 0,
+                begun: WallTime(milliseconds: 0),
+                image: image,
+                name: action,
+                version: row.text(6).flatMap { FirmwareVersion($0) },
+                target: row.text(7) ?? "",
+                total: number,
+                stage: ""
+            )
+        case "worn": failures[rollout] = number
+        default:
+            let run = RunName(0, of: gateway)
+            owed.append(OwedStep(row.step(2), action, of: rollout, to: vehicle, since: run))
+        }
+    }
+}
+
 extension FleetDatabase {
     /// Records an act before it is done, fenced by the right, and returns whether it is allowed.
     package func intend(
@@ -119,18 +162,18 @@ extension FleetDatabase {
                 "read what is owed to \(vehicle)",
                 """
                 SELECT 'step', s.rollout, s.digest, s.ordinal::bigint, s.action, s.gateway, s.outcome,
-                  s.author, NULL
+                  s.author
                 FROM yardmaster.step s
                 WHERE s.vehicle = $1 AND (s.outcome IS NULL OR s.outcome = 'in-doubt'
                   OR s.beginning = (SELECT beginning FROM yardmaster.rollout WHERE name = s.rollout))
                 UNION ALL
-                SELECT 'debt', rollout, image, total, name, gateway, version, target, NULL
+                SELECT 'debt', rollout, image, total, name, gateway, version, target
                 FROM yardmaster.debt WHERE serial = $2
                 UNION ALL
-                SELECT 'owed', rollout, digest, ordinal::bigint, action, gateway, NULL, NULL, NULL
+                SELECT 'owed', rollout, digest, ordinal::bigint, action, gateway, NULL, NULL
                 FROM yardmaster.owed WHERE vehicle = $1
                 UNION ALL
-                SELECT 'worn', h.rollout, '', sum(h.failures)::bigint, '', '', NULL, NULL, NULL
+                SELECT 'worn', h.rollout, '', sum(h.failures)::bigint, '', '', NULL, NULL
                 FROM yardmaster.hearing h JOIN yardmaster.rollout r ON r.name = h.rollout
                   AND r.beginning = h.beginning
                 WHERE h.vehicle = $1 AND h.failures > 0 GROUP BY h.rollout
@@ -140,47 +183,7 @@ extension FleetDatabase {
             )
         )
         var accounts = FleetAccounts()
-        for row in found {
-            guard let kind = row.text(0), let rollout = row.text(1), let digest = row.text(2),
-                let number = row.integer(3).map({ Int($0) }), let action = row.text(4),
-                let gateway = row.text(5)
-            else { continue }
-            switch kind {
-            case "step":
-                accounts.steps.append(
-                    FleetAccounts.Step(
-                        rollout: rollout,
-                        step: row.step(2),
-                        action: action,
-                        gateway: gateway,
-                        outcome: row.text(6),
-                        author: row.text(7)
-                    )
-                )
-            case "debt":
-                guard let image = SHA256Digest(digest) else { continue }
-                accounts.debt = Debt(
-                    serial: serial,
-                    vehicle: vehicle,
-                    rollout: rollout,
-                    execution: 0,
-                    run: 0,
-                    begun: WallTime(milliseconds: 0),
-                    image: image,
-                    name: action,
-                    version: row.text(6).flatMap { FirmwareVersion($0) },
-                    target: row.text(7) ?? "",
-                    total: number,
-                    stage: ""
-                )
-            case "worn": accounts.failures[rollout] = number
-            default:
-                let run = RunName(0, of: gateway)
-                accounts.owed.append(
-                    OwedStep(row.step(2), action, of: rollout, to: vehicle, since: run)
-                )
-            }
-        }
+        for row in found { accounts.add(row, of: vehicle, on: serial) }
         return accounts
     }
 

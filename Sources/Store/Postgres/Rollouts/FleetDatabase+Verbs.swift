@@ -218,50 +218,8 @@ extension FleetDatabase {
         let names = Self.array(vehicles.map(\.text))
         return try transaction(operation) { () throws(FleetError) in
             _ = try lock(nil, with: vehicles, operation)
-            var cleared = Cleared()
-            cleared.debts = try rows(
-                FleetStatement(
-                    operation,
-                    "\(Debt.shared) WHERE vehicle = ANY ($1::text[])",
-                    [names]
-                )
-            ).compactMap { Debt($0) }
-            cleared.owed = try rows(
-                FleetStatement(
-                    operation,
-                    "\(OwedStep.shared) WHERE vehicle = ANY ($1::text[])",
-                    [names]
-                )
-            ).compactMap { OwedStep($0) }
-            let owing = Set(cleared.debts.map(\.vehicle) + cleared.owed.map(\.vehicle))
-            for row in try rows(
-                FleetStatement(
-                    operation,
-                    """
-                    SELECT v.vehicle, yardmaster.is_doubtful(v.vehicle), m.gateway
-                    FROM unnest($1::text[]) AS v(vehicle) LEFT JOIN (\(Self.atWork)) m USING (vehicle)
-                    """,
-                    [names]
-                )
-            ) {
-                guard let vehicle = row.vehicle(0) else { continue }
-                let found = VehicleCase(
-                    isDoubtful: row.isTrue(1),
-                    isAtWork: row.text(2) != nil,
-                    owes: owing.contains(vehicle)
-                )
-                guard found.mayBeCleared else {
-                    var busy = Cleared()
-                    (busy.atWork, busy.gateway) = (vehicle, row.text(2))
-                    return busy
-                }
-                guard found.isDoubtful else { continue }
-                if named.contains(vehicle) {
-                    cleared.answered.append(vehicle)
-                } else {
-                    cleared.stillInDoubt.append(vehicle)
-                }
-            }
+            var cleared = try clearable(vehicles, named: named, operation)
+            guard cleared.atWork == nil else { return cleared }
             try answerDoubts(of: cleared.answered, as: IntentRecord.done, by: author)
             cleared.failures = try rows(
                 FleetStatement(
@@ -287,6 +245,38 @@ extension FleetDatabase {
             if !cleared.isEmpty { try note("clear", on: vehicles, by: author) }
             return cleared
         }
+    }
+
+    private func clearable(
+        _ vehicles: [VehicleID],
+        named: Set<VehicleID>,
+        _ operation: String
+    ) throws(FleetError) -> Cleared {
+        let names = [Self.array(vehicles.map(\.text))]
+        func rows(_ text: String) throws(FleetError) -> [DatabaseRow] {
+            try self.rows(FleetStatement(operation, text, names))
+        }
+        let debts = try rows("\(Debt.shared) WHERE vehicle = ANY ($1::text[])")
+            .compactMap { Debt($0) }
+        let owed = try rows("\(OwedStep.shared) WHERE vehicle = ANY ($1::text[])")
+            .compactMap { OwedStep($0) }
+        let owing = Set(debts.map(\.vehicle) + owed.map(\.vehicle))
+        let cases = try rows(
+            """
+            SELECT v.vehicle, yardmaster.is_doubtful(v.vehicle), m.gateway
+            FROM unnest($1::text[]) AS v(vehicle) LEFT JOIN (\(Self.atWork)) m USING (vehicle)
+            """
+        ).compactMap { row -> (vehicle: VehicleID, found: VehicleCase)? in
+            guard let vehicle = row.vehicle(0) else { return nil }
+            let found = VehicleCase(
+                isDoubtful: row.isTrue(1),
+                isAtWork: row.text(2) != nil,
+                gateway: row.text(2),
+                owes: owing.contains(vehicle)
+            )
+            return (vehicle, found)
+        }
+        return Cleared(cases, named: named, debts, owed)
     }
 
     /// The rights that are in force, by vehicle, with the names of the gateways.
