@@ -275,17 +275,40 @@ struct StoreYard {
 
     // MARK: What people say
 
-    func inhibit(_ vehicle: VehicleID, _ reason: String) async throws {
+    /// Inhibits a vehicle, or with nil the depot.
+    func inhibit(
+        _ vehicle: VehicleID?,
+        _ reason: String,
+        for length: Duration? = nil
+    ) async throws {
         guard let fleet = ground.fleet else {
             return try await journal.inhibit(
-                Inhibit(vehicle, reason: reason, expires: nil, author: "mia", at: now)
+                Inhibit(
+                    vehicle,
+                    reason: reason,
+                    expires: length.map { now.advanced(by: $0) },
+                    author: "mia",
+                    at: now
+                )
             )
         }
-        try await fleet.inhibit([vehicle], reason: reason, for: nil, by: "mia")
+        try await fleet.inhibit([vehicle], reason: reason, for: length, by: "mia")
+    }
+
+    /// The reasons that are in force after so much time: first the depot's, then those of vehicles by name.
+    func inhibits(after time: Duration = .zero) async throws -> [String] {
+        guard let fleet = ground.fleet else {
+            return try await journal.inhibits(at: now.advanced(by: time)).map(\.reason)
+        }
+        let passed = "expires = expires - interval '\(time.nanoseconds / 1_000) us'"
+        try ground.ask("UPDATE yardmaster.inhibit SET \(passed)")
+        let found = try await fleet.inhibits().map(\.reason)
+        try ground.ask("UPDATE yardmaster.inhibit SET \(passed.replacing(" - ", with: " + "))")
+        return found
     }
 
     /// Whether there was an inhibition.
-    func uninhibit(_ vehicle: VehicleID) async throws -> Bool {
+    func uninhibit(_ vehicle: VehicleID?) async throws -> Bool {
         guard let fleet = ground.fleet else { return try await journal.uninhibit(vehicle) }
         return try await fleet.uninhibit([vehicle], by: "mia") > 0
     }
@@ -341,6 +364,29 @@ struct StoreYard {
         return try #require(try await fleet.resume("city", by: "mia"))
     }
 
+    /// The first of two waves has ended.
+    func endWave() async throws {
+        if ground.fleet != nil {
+            try ground.ask(
+                "UPDATE yardmaster.rollout SET waves = 2, wave_ended = yardmaster.clock()"
+            )
+            return
+        }
+        var record = RolloutRecord(name: "city", plan: try digest(7), run: 1, at: now)
+        record.waveEnded = now
+        try await journal.save(record)
+    }
+
+    /// Its end pauses the rollout.
+    func stopAfterWave() async throws {
+        let why = "wave 1 has ended, and a person is to look at it"
+        if let fleet = ground.fleet {
+            return try await fleet.stop("city", beginning: 1, after: 0, reason: why)
+        }
+        let hold = Hold(.paused, "city", reason: why, author: Hold.gate, at: now, afterWave: 0)
+        try await journal.trip(GateHold(hold, isAfterAnother: false))
+    }
+
     /// All vehicles have ended.
     func finish() async throws {
         if ground.fleet != nil {
@@ -358,6 +404,18 @@ struct StoreYard {
         get async throws {
             guard let fleet = ground.fleet else { return try await journal.hold(on: "city") }
             return try await fleet.rollout("city")?.hold
+        }
+    }
+
+    /// The wave that is active, from 0, and whether it has ended.
+    var wave: (number: Int, isOver: Bool) {
+        get async throws {
+            if let fleet = ground.fleet {
+                let known = try #require(try await fleet.rollout("city"))
+                return (known.wave, known.waveEnded != nil)
+            }
+            let known = try #require(try await journal.rollout("city"))
+            return (known.wave, known.waveEnded != nil)
         }
     }
 

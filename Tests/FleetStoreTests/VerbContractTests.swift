@@ -186,6 +186,44 @@ import Testing
         }
     }
 
+    @Test(arguments: Store.present, [true, false])
+    func `only the pause of a wave that has ended lets resume begin the next wave`(
+        store: Store,
+        isByWave: Bool
+    ) async throws {
+        try await Yard.with(store, [.done]) { yard in
+            try await yard.endWave()
+            if isByWave {
+                try await yard.stopAfterWave()
+            } else {
+                #expect(try await yard.hold(.paused) == .done)
+            }
+            let hold = try #require(try await yard.hold)
+            #expect(hold.kind == .paused && hold.isByGate == isByWave)
+            #expect(try await yard.resume() == .done)
+            #expect(try await yard.hold == nil)
+            let wave = try await yard.wave
+            #expect(wave.number == (isByWave ? 1 : 0))
+            #expect(wave.isOver == !isByWave, "the rest of the soak")
+        }
+    }
+
+    @Test(arguments: Store.present)
+    func `an inhibition holds until it expires or is lifted`(store: Store) async throws {
+        try await Yard.with(store, [.done]) { yard in
+            let bus = try Yard.id(.done)
+            try await yard.inhibit(bus, "workshop", for: .seconds(100))
+            try await yard.inhibit(nil, "survey")
+            #expect(try await yard.inhibits(after: .seconds(50)) == ["survey", "workshop"])
+            #expect(try await yard.inhibits(after: .seconds(100)) == ["survey"])
+            try await yard.inhibit(bus, "again")
+            #expect(try await yard.inhibits(after: .seconds(200)) == ["survey", "again"])
+            #expect(try await yard.uninhibit(nil))
+            #expect(try await !yard.uninhibit(nil))
+            #expect(try await yard.inhibits(after: .seconds(200)) == ["again"])
+        }
+    }
+
     @Test(
         arguments: Store.present,
         [

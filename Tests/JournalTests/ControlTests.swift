@@ -20,37 +20,6 @@ import Workbench
         }
     }
 
-    @Test(arguments: [true, false])
-    func `only the pause of a wave that has ended lets resume begin the next wave`(
-        isByWave: Bool
-    ) async throws {
-        let scratch = try Scratch()
-        try await withJournal(scratch.path) { journal in
-            var record = RolloutRecord(
-                name: "r",
-                plan: try #require(plan),
-                run: try await begin(journal),
-                at: at(1)
-            )
-            (record.wave, record.waveEnded) = (1, at(50))
-            try await journal.save(record)
-            let hold = Hold(
-                .paused,
-                "r",
-                reason: "",
-                author: isByWave ? Hold.gate : "anna",
-                at: at(60),
-                afterWave: isByWave ? 1 : nil
-            )
-            try await journal.set(hold, isAtWork: false)
-            #expect(try await journal.hold(on: "r") == hold)
-            #expect(try await journal.resume("r") == .done)
-            let after = try #require(try await journal.rollout("r"))
-            #expect(after.wave == (isByWave ? 2 : 1))
-            #expect(after.waveEnded == (isByWave ? nil : at(50)), "the rest of the soak")
-        }
-    }
-
     /// A run was at work while the fleet began the rollout again, or was killed before it did so here.
     @Test func `the fleet's beginning is that of the rollout's own record`() async throws {
         let scratch = try Scratch()
@@ -154,22 +123,6 @@ import Workbench
             #expect(told.first?.vehicles.map(\.text) == ["a"])
             let after = try await journal.execution(rollout: "r", vehicle: try vehicle("a"))
             #expect(after?.end == nil)
-        }
-    }
-
-    @Test func `an inhibition holds until it expires or is lifted`() async throws {
-        let scratch = try Scratch()
-        let bus = VehicleID("bus")
-        try await withJournal(scratch.path) { journal in
-            try await journal.inhibit(Inhibit(bus, reason: "workshop", expires: at(100), at: at(1)))
-            try await journal.inhibit(Inhibit(nil, reason: "survey", expires: nil, at: at(2)))
-            #expect(try await journal.inhibits(at: at(50)).map(\.vehicle) == [nil, bus])
-            #expect(try await journal.inhibits(at: at(100)).map(\.reason) == ["survey"])
-            try await journal.inhibit(Inhibit(bus, reason: "again", expires: nil, at: at(101)))
-            #expect(try await journal.inhibits(at: at(200)).map(\.reason) == ["survey", "again"])
-            #expect(try await journal.uninhibit(nil))
-            #expect(try await !journal.uninhibit(nil))
-            #expect(try await journal.inhibits(at: at(200)).map(\.vehicle) == [bus])
         }
     }
 
