@@ -20,7 +20,7 @@ struct LeftCase {
             vehicle: vehicle,
             outcome: outcome,
             failure: failure,
-            sentence: isVerdict ? verdict?.sentence ?? "" : Self.sentence(of: outcome),
+            sentence: isVerdict ? verdict?.sentence ?? "" : sentence,
             version: nil,
             gateway: isVerdict ? verdict?.gateway ?? "" : ""
         )
@@ -38,21 +38,23 @@ struct LeftCase {
         // A vehicle that was left alone has not failed by an act of this rollout.
         case .deferred, .skipped, .aborted: .unreachable
         case .failed: verdict?.failure
-        default: isIndebted ? .noReturn : .device
+        case .succeeded, .alreadyCurrent, .rolledBack, .rejected, .timedOut, .inDoubt,
+            .unreachable, nil:
+            isIndebted ? .noReturn : .device
         }
     }
 
-    private static func sentence(of outcome: Outcome) -> String {
-        switch outcome {
-        case .inDoubt:
-            "its gateway began a command and has vanished: nobody knows whether it was carried out; "
-                + "look at the vehicle, then retry or clear it"
-        case .failed:
-            "what was begun on it is not proven, and no gateway at work has seen it since"
-        default:
-            "not heard by any gateway at work; is it in the depot, charged, and not connected to a "
-                + "phone?"
+    private var sentence: String {
+        if isDoubtful {
+            return "its gateway began a command and has vanished: nobody knows whether it was "
+                + "carried out; look at the vehicle, then retry or clear it"
         }
+        if isIndebted || owesStep {
+            return "what was begun on it is not proven, and no gateway at work has seen it "
+                + "since"
+        }
+        return "not heard by any gateway at work; is it in the depot, charged, and not connected "
+            + "to a phone?"
     }
 
     /// Verdicts in the order in which they decide.
