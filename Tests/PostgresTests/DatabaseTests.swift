@@ -420,8 +420,10 @@ struct DatabaseTests {
                 "UPDATE yardmaster.rollout SET failed = 0",
                 "UPDATE yardmaster.rollout SET most_failed = 99",
                 "UPDATE yardmaster.rollout SET wave = 9",
-                "SELECT yardmaster.settle_granted('a', 1, '\(north.instance)', 'north', 'city', 'bus-1', 1, "
+                "SELECT yardmaster.settle('a', 1, '\(north.instance)', 'north', 'city', 'bus-1', 1, "
                     + "'succeeded', NULL, '', NULL, NULL, 1, 1, 0)",
+                "SELECT yardmaster.end_left('city', 1, '{bus-1}', '{succeeded}', '{NULL}', '{x}', '{x}', '{t}', "
+                    + "'{1}', '{0}')",
                 "UPDATE yardmaster.history SET claims_after = now() + interval '9 years'",
             ] {
                 // What is not refused changes nothing.

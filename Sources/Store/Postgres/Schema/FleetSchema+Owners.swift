@@ -64,8 +64,6 @@ extension FleetSchema {
         END $yardmaster$;
         """
 
-    /// Functions that only others call, and those of triggers that write rows of others.
-    private static let inner = [
-        "claim_listed", "claim_here", "settle_granted", "await_gateways", "settle_places",
-    ]
+    /// Functions of triggers that write rows of others.
+    private static let inner = ["await_gateways", "settle_places"]
 }

@@ -4,28 +4,50 @@ extension FleetSchema {
     /// A transaction that locks a rollout and a module locks the rollout first. Each function is one statement to its
     /// caller; inside, every statement sees what was committed before it.
     static let rights = """
-        -- Grants the right to a module of the plan, unless people or the state of the rollout prevent it.
-        CREATE OR REPLACE FUNCTION yardmaster.claim_listed(
+        -- Grants the right to a module, unless people, the state of the rollout or a gateway that hears the vehicle
+        -- better prevent it.
+        CREATE OR REPLACE FUNCTION yardmaster.claim(
           p_serial text, p_holder uuid, p_rollout text, p_vehicle text, p_length bigint,
           p_wait bigint, p_known bigint, p_generation bigint, p_beginning bigint,
-          p_paying boolean, p_release text, p_limit integer, p_partial boolean
+          p_paying boolean, p_release text, p_limit integer, p_partial boolean,
+          p_gateway text, p_signal integer, p_has_others boolean
         ) RETURNS TABLE (
           word text, o_epoch bigint, o_generation bigint, a text, b text, c text, d text, e text
         )
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE
           r yardmaster.rollout; i yardmaster.inhibit; f yardmaster.failure;
-          x yardmaster.execution; h record; flying bigint;
+          x yardmaster.execution; better record; h record; flying bigint;
         BEGIN
+          PERFORM yardmaster.must_be(p_holder, p_gateway);
           IF p_beginning > 0 THEN
             -- The gate's numbers stay as they are until this is decided.
             SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
-            IF NOT FOUND OR r.beginning <> p_beginning THEN
-              word := 'replaced'; RETURN NEXT; RETURN;
-            END IF;
             SELECT * INTO x FROM yardmaster.execution n
             WHERE n.rollout = p_rollout AND n.beginning = p_beginning
               AND n.vehicle = p_vehicle FOR UPDATE;
+            -- A hold, another beginning and a wave that has not begun are answered first.
+            IF NOT p_paying AND NOT p_partial AND r.beginning = p_beginning AND r.hold IS NULL
+              AND x.wave <= r.wave
+            THEN
+              SELECT * INTO better FROM yardmaster.place(x, p_gateway, p_signal, p_has_others);
+              IF better.o_gateway IS NOT NULL THEN
+                word := 'nearer'; a := better.o_gateway; b := better.o_left::text;
+                RETURN NEXT; RETURN;
+              END IF;
+            END IF;
+          END IF;
+          IF EXISTS (SELECT FROM yardmaster.awaited w WHERE w.was_at_work) THEN
+            word := 'refused'; RETURN NEXT; RETURN;
+          END IF;
+          IF p_beginning > 0 THEN
+            IF r.beginning IS DISTINCT FROM p_beginning THEN
+              word := 'replaced'; RETURN NEXT; RETURN;
+            END IF;
+            -- Without its row a vehicle has no wave and no place at the gate. Debts are paid anyway.
+            IF x.serial IS DISTINCT FROM p_serial AND NOT p_paying THEN
+              word := 'unlisted'; RETURN NEXT; RETURN;
+            END IF;
             IF x.state = 'ended' AND NOT p_paying THEN
               word := 'ended'; a := x.outcome; b := x.failure; c := x.sentence;
               d := x.version; e := x.gateway; RETURN NEXT; RETURN;
@@ -106,63 +128,6 @@ extension FleetSchema {
           RETURN NEXT;
         END $yardmaster$;
 
-        -- Without its row a vehicle has no wave and no place at the gate. Debts are paid anyway.
-        CREATE OR REPLACE FUNCTION yardmaster.claim_here(
-          p_serial text, p_holder uuid, p_rollout text, p_vehicle text, p_length bigint,
-          p_wait bigint, p_known bigint, p_generation bigint, p_beginning bigint,
-          p_paying boolean, p_release text, p_limit integer, p_partial boolean
-        ) RETURNS TABLE (
-          word text, o_epoch bigint, o_generation bigint, a text, b text, c text, d text, e text
-        )
-        LANGUAGE plpgsql AS $yardmaster$ BEGIN
-          IF EXISTS (SELECT FROM yardmaster.awaited w WHERE w.was_at_work) THEN
-            word := 'refused'; RETURN NEXT; RETURN;
-          END IF;
-          IF p_beginning > 0 AND NOT p_paying
-            AND EXISTS (SELECT FROM yardmaster.rollout n
-              WHERE n.name = p_rollout AND n.beginning = p_beginning)
-            AND NOT EXISTS (SELECT FROM yardmaster.execution n
-              WHERE n.rollout = p_rollout AND n.beginning = p_beginning
-                AND n.vehicle = p_vehicle AND n.serial = p_serial)
-          THEN
-            word := 'unlisted'; RETURN NEXT; RETURN;
-          END IF;
-          RETURN QUERY SELECT * FROM yardmaster.claim_listed(p_serial, p_holder, p_rollout,
-            p_vehicle, p_length, p_wait, p_known, p_generation, p_beginning, p_paying,
-            p_release, p_limit, p_partial);
-        END $yardmaster$;
-
-        -- Grants the right to a module after the choice between the gateways that hear the vehicle.
-        CREATE OR REPLACE FUNCTION yardmaster.claim(
-          p_serial text, p_holder uuid, p_rollout text, p_vehicle text, p_length bigint,
-          p_wait bigint, p_known bigint, p_generation bigint, p_beginning bigint,
-          p_paying boolean, p_release text, p_limit integer, p_partial boolean,
-          p_gateway text, p_signal integer, p_has_others boolean
-        ) RETURNS TABLE (
-          word text, o_epoch bigint, o_generation bigint, a text, b text, c text, d text, e text
-        )
-        LANGUAGE plpgsql AS $yardmaster$
-        DECLARE r yardmaster.rollout; x yardmaster.execution; better record; BEGIN
-          PERFORM yardmaster.must_be(p_holder, p_gateway);
-          IF p_beginning > 0 AND NOT p_paying AND NOT p_partial THEN
-            SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
-            SELECT * INTO x FROM yardmaster.execution n
-            WHERE n.rollout = p_rollout AND n.beginning = p_beginning
-              AND n.vehicle = p_vehicle FOR UPDATE;
-            -- A hold, another beginning and a wave that has not begun are answered first.
-            IF r.beginning = p_beginning AND r.hold IS NULL AND x.wave <= r.wave THEN
-              SELECT * INTO better FROM yardmaster.place(x, p_gateway, p_signal, p_has_others);
-              IF better.o_gateway IS NOT NULL THEN
-                word := 'nearer'; a := better.o_gateway; b := better.o_left::text;
-                RETURN NEXT; RETURN;
-              END IF;
-            END IF;
-          END IF;
-          RETURN QUERY SELECT * FROM yardmaster.claim_here(p_serial, p_holder, p_rollout, p_vehicle,
-            p_length, p_wait, p_known, p_generation, p_beginning, p_paying, p_release, p_limit,
-            p_partial);
-        END $yardmaster$;
-
         -- Records the next act of the holder of the right, and answers whether it is allowed.
         CREATE OR REPLACE FUNCTION yardmaster.intend(
           p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
@@ -241,21 +206,27 @@ extension FleetSchema {
         END $yardmaster$;
 
         -- Ends work: gives the right back and counts at the gate, whose numbers from before it answers. A report
-        -- that arrives after another gateway had the right is an observation and changes nothing.
-        CREATE OR REPLACE FUNCTION yardmaster.settle_granted(
+        -- that arrives after another gateway had the right is an observation. It changes nothing, but no wave waits
+        -- for its gateway any more.
+        CREATE OR REPLACE FUNCTION yardmaster.settle(
           p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
           p_vehicle text, p_run bigint, p_outcome text, p_failure text, p_sentence text,
           p_version text, p_release text, p_beginning bigint, p_attempted integer,
           p_failed integer
-        ) RETURNS TABLE (
-          is_own boolean, o_attempted integer, o_failed integer, o_rollout yardmaster.rollout
-        )
+        ) RETURNS TABLE (o_attempted integer, o_failed integer, o_rollout yardmaster.rollout)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE
-          r yardmaster.rollout; x yardmaster.execution; told bigint; n_attempted integer;
-          n_failed integer;
+          r yardmaster.rollout; x yardmaster.execution; is_own boolean; told bigint;
+          n_attempted integer; n_failed integer;
         BEGIN
+          PERFORM yardmaster.must_be(p_holder, p_gateway);
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
+          -- A grant that this database has lost is recorded first.
+          INSERT INTO yardmaster.module AS m (serial, epoch, holder, rollout, vehicle, expires)
+          VALUES (p_serial, p_epoch, p_holder, p_rollout, p_vehicle, yardmaster.clock())
+          ON CONFLICT (serial) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder,
+            rollout = excluded.rollout, vehicle = excluded.vehicle, expires = excluded.expires
+          WHERE m.epoch < excluded.epoch AND m.holder IS NULL;
           UPDATE yardmaster.module m
           SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
           WHERE m.serial = p_serial AND m.epoch = p_epoch AND m.holder = p_holder;
@@ -265,20 +236,30 @@ extension FleetSchema {
           VALUES (p_serial, p_epoch, p_holder, p_gateway, p_rollout, p_vehicle, p_run,
             p_outcome, p_failure, p_sentence, p_version, is_own)
           ON CONFLICT (instance, serial, epoch) DO NOTHING RETURNING number INTO told;
-          IF told IS NULL THEN RETURN NEXT; RETURN; END IF;
+          IF NOT is_own THEN
+            INSERT INTO yardmaster.missed AS n (rollout, beginning, vehicle, instance, gateway,
+              outcome, failure, sentence)
+            SELECT e.rollout, e.beginning, e.vehicle, p_holder, p_gateway, p_outcome, p_failure,
+              p_sentence
+            FROM yardmaster.execution e
+            WHERE e.rollout = p_rollout AND e.beginning = p_beginning
+              AND e.vehicle = p_vehicle AND e.state <> 'ended' AND e.instance <> p_holder
+            ON CONFLICT (rollout, beginning, vehicle, instance) DO UPDATE SET
+              gateway = excluded.gateway, outcome = excluded.outcome,
+              failure = excluded.failure, sentence = excluded.sentence;
+          END IF;
+          IF told IS NULL THEN RETURN; END IF;
           IF p_release IS NOT NULL THEN
             INSERT INTO yardmaster.failure AS f (vehicle, release, count, message, last)
             VALUES (p_vehicle, p_release, 1, p_sentence, yardmaster.clock())
             ON CONFLICT (vehicle, release) DO UPDATE SET count = f.count + 1,
               message = excluded.message, last = excluded.last;
           END IF;
-          IF NOT is_own OR r.beginning IS DISTINCT FROM p_beginning THEN
-            RETURN NEXT; RETURN;
-          END IF;
+          IF NOT is_own OR r.beginning IS DISTINCT FROM p_beginning THEN RETURN; END IF;
           SELECT * INTO x FROM yardmaster.execution n
           WHERE n.rollout = p_rollout AND n.beginning = p_beginning
             AND n.vehicle = p_vehicle FOR UPDATE;
-          IF NOT FOUND THEN RETURN NEXT; RETURN; END IF;
+          IF NOT FOUND THEN RETURN; END IF;
           n_attempted := CASE WHEN x.forgiven THEN 0 ELSE p_attempted END;
           n_failed := CASE WHEN x.forgiven THEN 0 ELSE p_failed END;
           UPDATE yardmaster.execution n SET state = 'ended', instance = p_holder,
@@ -292,41 +273,6 @@ extension FleetSchema {
             attempted = n.attempted - x.attempted + n_attempted,
             failed = n.failed - x.failed + n_failed, updated = yardmaster.clock()
           WHERE n.name = p_rollout RETURNING * INTO o_rollout;
-          RETURN NEXT;
-        END $yardmaster$;
-
-        -- A verdict that comes too late also means that its gateway has left the vehicle: no wave waits for it.
-        CREATE OR REPLACE FUNCTION yardmaster.settle(
-          p_serial text, p_epoch bigint, p_holder uuid, p_gateway text, p_rollout text,
-          p_vehicle text, p_run bigint, p_outcome text, p_failure text, p_sentence text,
-          p_version text, p_release text, p_beginning bigint, p_attempted integer,
-          p_failed integer
-        ) RETURNS TABLE (o_attempted integer, o_failed integer, o_rollout yardmaster.rollout)
-        LANGUAGE plpgsql AS $yardmaster$ DECLARE s record; BEGIN
-          PERFORM yardmaster.must_be(p_holder, p_gateway);
-          PERFORM FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
-          -- A grant that this database has lost is recorded first.
-          INSERT INTO yardmaster.module AS m (serial, epoch, holder, rollout, vehicle, expires)
-          VALUES (p_serial, p_epoch, p_holder, p_rollout, p_vehicle, yardmaster.clock())
-          ON CONFLICT (serial) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder,
-            rollout = excluded.rollout, vehicle = excluded.vehicle, expires = excluded.expires
-          WHERE m.epoch < excluded.epoch AND m.holder IS NULL;
-          SELECT * INTO s FROM yardmaster.settle_granted(p_serial, p_epoch, p_holder, p_gateway, p_rollout,
-            p_vehicle, p_run, p_outcome, p_failure, p_sentence, p_version, p_release,
-            p_beginning, p_attempted, p_failed);
-          IF NOT s.is_own THEN
-            INSERT INTO yardmaster.missed AS n (rollout, beginning, vehicle, instance, gateway,
-              outcome, failure, sentence)
-            SELECT e.rollout, e.beginning, e.vehicle, p_holder, p_gateway, p_outcome, p_failure,
-              p_sentence
-            FROM yardmaster.execution e
-            WHERE e.rollout = p_rollout AND e.beginning = p_beginning
-              AND e.vehicle = p_vehicle AND e.state <> 'ended' AND e.instance <> p_holder
-            ON CONFLICT (rollout, beginning, vehicle, instance) DO UPDATE SET
-              gateway = excluded.gateway, outcome = excluded.outcome,
-              failure = excluded.failure, sentence = excluded.sentence;
-          END IF;
-          o_attempted := s.o_attempted; o_failed := s.o_failed; o_rollout := s.o_rollout;
           RETURN NEXT;
         END $yardmaster$;
         """
