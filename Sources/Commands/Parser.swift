@@ -19,6 +19,12 @@ package enum Parser {
         return try line.read(arguments.dropFirst(command.words.count))
     }
 
+    /// The words that other programs have for commands of this one.
+    package static let foreign: [String: CommandName] = [
+        "flash": .run, "dfu": .run, "install": .run, "update": .run, "upgrade": .run,
+        "dry-run": .plan, "discover": .scan,
+    ]
+
     /// The command that the words begin with; if several match, the one with the most words.
     package static func command(_ words: [String]) throws(UsageError) -> Command {
         let fitting = Command.all.filter { words.starts(with: $0.words) }
@@ -27,7 +33,8 @@ package enum Parser {
         let forms = Command.all.filter { !$0.isHidden && $0.words.first == word }.map(\.name)
         guard forms.isEmpty else { throw .incompleteCommand(word, forms: forms) }
         let names = Command.all.filter { !$0.isHidden }.map { $0.words[0] }
-        throw .unknownCommand(word, nearest: Spelling.nearest(to: word, among: names))
+        let nearest = foreign[word]?.rawValue ?? Spelling.nearest(to: word, among: names)
+        throw .unknownCommand(word, nearest: nearest)
     }
 
     /// Whether the result should be JSON, guessed from an invalid command line.

@@ -61,6 +61,15 @@ package enum UsageError: Error, Sendable, Equatable {
         case .unknownFlag("--simulate", _, let command):
             "it uses no radio, and does the same for a rehearsal: leave '--simulate' out; "
                 + Self.pointer(command)
+        case .unknownFlag("-n", _, let command) where command.takes("dry-run"):
+            "did you mean '--dry-run'? \(Self.pointer(command))"
+        case .unknownFlag("-n", _, let command) where command.takes("events"),
+            .unknownFlag("--dry-run", _, let command) where command.takes("events"):
+            "'yardmaster plan' shows what a run would do, and changes nothing; "
+                + Self.pointer(command)
+        case .unknownFlag("-v", _, let command) where command.takes("events"),
+            .unknownFlag("--verbose", _, let command) where command.takes("events"):
+            "'--events FILE' records everything that happens; \(Self.pointer(command))"
         case .unknownFlag(_, .some(let nearest), let command):
             "did you mean '\(nearest)'? \(Self.pointer(command))"
         case .missingValue(let flag, _, let command) where flag.hasPrefix("--"):
@@ -77,5 +86,12 @@ package enum UsageError: Error, Sendable, Equatable {
 
     private static func pointer(_ command: CommandName) -> String {
         "try 'yardmaster \(command.rawValue) --help'"
+    }
+}
+
+extension CommandName {
+    /// Whether the command has the flag of this long name.
+    fileprivate func takes(_ flag: String) -> Bool {
+        Command.all.first { $0.id == self }?.flag(long: flag) != nil
     }
 }

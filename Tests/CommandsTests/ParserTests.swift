@@ -188,6 +188,43 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        ("flash", CommandName.run), ("dfu", .run), ("upgrade", .run), ("install", .run),
+        ("dry-run", .plan), ("discover", .scan),
+    ])
+    func `a word of another program is answered with the command meant`(
+        word: String,
+        meant: CommandName
+    ) {
+        #expect(throws: UsageError.unknownCommand(word, nearest: meant.rawValue)) {
+            try Parser.parse([word, "firmware.zip"])
+        }
+    }
+
+    @Test func `no word of another program is a command here`() {
+        #expect(Parser.foreign.keys.allSatisfy { CommandName(rawValue: $0) == nil })
+    }
+
+    @Test(arguments: [
+        (CommandName.run, "-n", "'yardmaster plan' shows what a run would do"),
+        (.run, "--dry-run", "'yardmaster plan' shows what a run would do"),
+        (.exec, "-n", "'yardmaster plan' shows what a run would do"),
+        (.fleetPrune, "-n", "did you mean '--dry-run'?"),
+        (.run, "-v", "'--events FILE' records everything that happens"),
+        (.run, "--verbose", "'--events FILE' records everything that happens"),
+        (.version, "-v", "try 'yardmaster version --help'"),
+    ])
+    func `a flag of another program is answered with what does it here`(
+        command: CommandName,
+        flag: String,
+        hint: String
+    ) throws {
+        let words = command.rawValue.split(separator: " ").map { String($0) }
+        let error = #expect(throws: UsageError.self) { try Parser.parse(words + [flag]) }
+        let text = try #require(error).commandError.text
+        #expect(text.contains("hint: \(hint)"), "\(text)")
+    }
+
     @Test func `a control character of the command line is not printed`() {
         let error = UsageError.unknownCommand("a\u{1B}[31m\n", nearest: nil).commandError
         #expect(error.text.hasPrefix("yardmaster: error: there is no command 'a\\u{1b}[31m\\u{a}'"))
