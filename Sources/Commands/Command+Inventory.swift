@@ -38,7 +38,7 @@ extension Command {
         ]
     )
 
-    package static let listed = Flag(
+    static let listed = Flag(
         "manifest",
         .file("FILE"),
         help: "The manifest whose vehicles are read, and that they are compared with.",

@@ -70,7 +70,7 @@ extension Command {
 }
 
 extension Command {
-    package static let listing = Flag(
+    static let listing = Flag(
         "manifest",
         .file("MANIFEST"),
         help: "A manifest whose `notify` counts too."

@@ -55,7 +55,7 @@ package struct Command: Sendable {
     package let flags: [any FlagRow]
     package let examples: [Example]
     /// The exit codes of the command other than 0, 1 and 64, which every command has.
-    package let exitCodes: [ExitCode]
+    let exitCodes: [ExitCode]
     /// Whether the command works but is not listed.
     package let isHidden: Bool
     /// Whether it needs neither much output nor radio: then a thread for the output would cost more than the command.
@@ -63,15 +63,15 @@ package struct Command: Sendable {
 
     package struct Example: Sendable, Equatable {
         package let line: String
-        package let meaning: String
+        let meaning: String
 
-        package init(_ line: String, _ meaning: String) {
+        init(_ line: String, _ meaning: String) {
             self.line = line
             self.meaning = meaning
         }
     }
 
-    package init(
+    init(
         _ id: CommandName,
         summary: String,
         description: [String],
@@ -99,12 +99,12 @@ package struct Command: Sendable {
     package var words: [String] { name.split(separator: " ").map { String($0) } }
 
     /// Every exit code of the command, in rising order.
-    package var allExitCodes: [ExitCode] {
+    var allExitCodes: [ExitCode] {
         let any: [ExitCode] = [.done, .internalError, .usage]
         return ExitCode.allCases.filter { any.contains($0) || exitCodes.contains($0) }
     }
 
-    package var usage: String {
+    var usage: String {
         (["yardmaster", name, "[OPTIONS]"] + arguments.map(\.usage)).joined(separator: " ")
     }
 

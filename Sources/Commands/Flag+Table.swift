@@ -52,7 +52,7 @@ extension Command {
             + "carried out once more. This also ends an abort, but not a pause."
     )
 
-    package static let sinceTime = Flag(
+    static let sinceTime = Flag(
         "since",
         .text("TIME"),
         help: "From when on: how long ago, such as 18h or 3d, or a time of the window's zone, such "
@@ -143,7 +143,7 @@ extension Command {
     static let freePace = pace.alone
     static let freeSeed = seed.alone
 
-    package static let newState = Flag(
+    static let newState = Flag(
         "state",
         .directory("DIR"),
         help: "Directory of the rehearsal, in which nothing has run.",
@@ -155,7 +155,7 @@ extension Command {
         help: "A part of the vehicles has faults, drawn from the seed."
     )
 
-    package static let servedBus = Flag(
+    static let servedBus = Flag(
         "bus",
         .text("ADDRESS"),
         help: "Serve the depot on the D-Bus bus at this address."
@@ -167,7 +167,7 @@ extension Command {
         help: "Serve the depot from this adapter of the host; each module needs its own adapter."
     )
 
-    package static let servedSeed = Flag(
+    static let servedSeed = Flag(
         "seed",
         .whole("N"),
         help: "The seed of all random numbers in the simulation.",
@@ -300,7 +300,7 @@ extension Command {
         needs: "reason"
     )
 
-    package static let olderReason = Flag(
+    static let olderReason = Flag(
         "reason",
         .text("TEXT"),
         help: "Why the older bundle is taken over, for the journal.",
@@ -337,7 +337,7 @@ extension Command {
         help: "For reset: the repository of the record, by its name in the manifest."
     )
 
-    package static let recordReason = Flag(
+    static let recordReason = Flag(
         "reason",
         .text("TEXT"),
         help: "For reset: the reason, which is recorded."

@@ -86,7 +86,7 @@ package struct Flag<Value: Sendable>: FlagRow {
 
 extension FlagRow {
     /// The help text with the other facts from the table.
-    package var fullHelp: String {
+    var fullHelp: String {
         var text = help
         if let needs { text += " Only with --\(needs)." }
         if isRepeatable { text += " May be given several times." }
@@ -101,9 +101,9 @@ package struct Argument: Sendable {
         case one, atMostOne, any
     }
 
-    package let kind: any ValueKind
+    let kind: any ValueKind
     package let count: Count
-    package let help: String
+    let help: String
 
     init<Value>(_ form: ValueForm<Value>, _ count: Count = .one, help: String) {
         kind = form
@@ -111,10 +111,10 @@ package struct Argument: Sendable {
         self.help = help
     }
 
-    package var name: String { kind.name }
+    var name: String { kind.name }
 
     /// The argument in usage lines; brackets mean that it is optional.
-    package var usage: String {
+    var usage: String {
         switch count {
         case .one: name
         case .atMostOne: "[\(name)]"

@@ -26,7 +26,7 @@ package enum Parser {
     ]
 
     /// The command that the words begin with; if several match, the one with the most words.
-    package static func command(_ words: [String]) throws(UsageError) -> Command {
+    static func command(_ words: [String]) throws(UsageError) -> Command {
         let fitting = Command.all.filter { words.starts(with: $0.words) }
         if let longest = fitting.max(by: { $0.words.count < $1.words.count }) { return longest }
         let word = words.first ?? ""

@@ -6,9 +6,9 @@ import Base
 package struct ServiceUnits: Sendable {
     /// The facts of a manifest that its units need.
     package struct Rollout: Sendable {
-        package let name: String
+        let name: String
         /// An absolute path.
-        package let manifest: String
+        let manifest: String
         /// The opening time of its window as a calendar expression; nil without a window.
         package var opens: String?
         /// The names of the credentials with its vehicles' secrets.
@@ -29,14 +29,14 @@ package struct ServiceUnits: Sendable {
         package let text: String
     }
 
-    package static let usualConnectTimeout = Duration.seconds(30)
+    static let usualConnectTimeout = Duration.seconds(30)
     /// The folder of credentials, which only root can read.
-    package static let credentials = "/etc/yardmaster/credentials"
+    static let credentials = "/etc/yardmaster/credentials"
     /// Worth another attempt soon: Bluetooth or the network is not ready yet, or another run is
     /// active.
     private static let passing: [ExitCode] = [.unavailable, .busy]
     /// No person is needed: the next run continues with the remaining work.
-    package static let fine: [ExitCode] = [.someMissed, .workLeft, .interrupted, .terminated]
+    static let fine: [ExitCode] = [.someMissed, .workLeft, .interrupted, .terminated]
     /// The time in which a transfer without progress ends, with a margin.
     private static let stopMargin = Duration.seconds(90)
 

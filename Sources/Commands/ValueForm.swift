@@ -20,14 +20,14 @@ package enum ValueCompletion: Sendable {
 }
 
 /// A kind of value with its type: how a text is read, and so which texts are valid.
-package struct ValueForm<Value: Sendable>: ValueKind {
-    package let name: String
-    package let expected: String
-    package let completion: ValueCompletion
+struct ValueForm<Value: Sendable>: ValueKind {
+    let name: String
+    let expected: String
+    let completion: ValueCompletion
     /// Nil for a text that is not valid.
     let read: @Sendable (String) -> Value?
 
-    package func isValid(_ text: String) -> Bool { read(text) != nil }
+    func isValid(_ text: String) -> Bool { read(text) != nil }
 }
 
 extension ValueForm<String> {

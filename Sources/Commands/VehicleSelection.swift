@@ -13,7 +13,7 @@ package struct VehicleSelection: Sendable, Equatable, CustomStringConvertible {
         case doubt
 
         /// The group as it is written in the command line.
-        package var word: String { "@" + rawValue }
+        var word: String { "@" + rawValue }
     }
 
     package enum Form: Sendable, Equatable {

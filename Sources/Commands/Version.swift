@@ -2,5 +2,5 @@
 package enum Version {
     package static let current = "0.1.0"
     /// The date of the last change of the manual page's content, in mdoc's format.
-    package static let manualDate = "November 21, 2026"
+    static let manualDate = "November 21, 2026"
 }

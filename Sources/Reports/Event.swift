@@ -68,10 +68,10 @@ package struct Notice: Sendable, Equatable {
     /// Counts from 1.
     package let wave: Int?
     /// The number of waves.
-    package let waves: Int?
+    let waves: Int?
     package let vehicle: VehicleID?
     /// The vehicles with which a wave begins, or the one that replaces `vehicle`.
-    package let vehicles: [VehicleID]
+    let vehicles: [VehicleID]
     package let message: String
 
     package init(
@@ -104,19 +104,19 @@ package struct Fact: Sendable, Equatable {
 
 /// The facts of a run when it starts.
 package struct RunStart: Sendable, Equatable {
-    package let rollout: String
-    package let plan: SHA256Digest
+    let rollout: String
+    let plan: SHA256Digest
     package let vehicles: Int
     package let adapters: [String]
     /// The number of the run in this state directory, from 1.
-    package let run: Int
+    let run: Int
     /// The seed, when the radio is simulated.
-    package let seed: UInt64?
+    let seed: UInt64?
     /// The gateway of the run, in a report on a fleet.
     package var gateway: String?
 
     /// The name of the run.
-    package var name: RunName { RunName(run, of: gateway) }
+    var name: RunName { RunName(run, of: gateway) }
 
     package init(
         rollout: String,
@@ -189,7 +189,7 @@ package struct StepResult: Sendable, Equatable {
     package let action: String
     package let fate: Fate
     /// The values that were read, or other facts about the step.
-    package let facts: [Fact]
+    let facts: [Fact]
 
     package init(_ number: Int, _ action: String, _ fate: Fate, facts: [Fact] = []) {
         self.number = number
@@ -205,7 +205,7 @@ package struct Verdict: Sendable, Equatable {
     package let failure: FailureClass?
     /// A sentence for people: what happened, and what to do, if anything.
     package let message: String
-    package let versionBefore: FirmwareVersion?
+    let versionBefore: FirmwareVersion?
     package let versionAfter: FirmwareVersion?
     package let attempts: Int
     package let interruptions: Int
@@ -252,8 +252,8 @@ package struct AdapterUse: Sendable, Equatable {
 
     /// A period in which a vehicle occupied the adapter, as offsets from the beginning of the run.
     package struct Span: Sendable, Equatable {
-        package let from: Duration
-        package let to: Duration
+        let from: Duration
+        let to: Duration
 
         package init(from: Duration, to: Duration) {
             self.from = from
@@ -270,7 +270,7 @@ package struct AdapterUse: Sendable, Equatable {
 /// The counts of a run and its exit code.
 package struct RunEnd: Sendable, Equatable {
     package let rollout: String
-    package let counts: [Outcome: Int]
+    let counts: [Outcome: Int]
     /// Vehicles without an outcome, because the run was ended early.
     package let unfinished: Int
     package let exitCode: Int

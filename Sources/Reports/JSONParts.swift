@@ -2,7 +2,7 @@ package import Base
 
 /// The parts that the event stream and the report have in common.
 extension Verdict {
-    package var members: [JSONMember] {
+    var members: [JSONMember] {
         let value = JSONValue.object([
             "outcome": .string(outcome.rawValue),
             "class": failure.map { .string($0.rawValue) },
@@ -22,7 +22,7 @@ extension Verdict {
 }
 
 extension Problem {
-    package var json: JSONValue {
+    var json: JSONValue {
         .object([
             "check": .string(check),
             "measured": .string(measured),
@@ -32,7 +32,7 @@ extension Problem {
 }
 
 extension StepResult {
-    package var json: JSONValue {
+    var json: JSONValue {
         .object([
             "step": .int(number),
             "action": .string(action),
@@ -43,7 +43,7 @@ extension StepResult {
 }
 
 extension RunEnd {
-    package var members: [JSONMember] {
+    var members: [JSONMember] {
         let used = adapters.map { use in
             JSONValue.object([
                 "name": .string(use.name),
@@ -65,13 +65,13 @@ extension RunEnd {
 
 extension Progress {
     /// Whole bytes per second; nil when there is no meaningful value.
-    package var wholeRate: Int? {
+    var wholeRate: Int? {
         guard let rate, rate.isFinite, rate >= 0, rate < 1e15 else { return nil }
         return Int(rate)
     }
 
     /// The share that the module has acknowledged, from 0 to 100; 100 only when it is complete.
-    package var percent: Int {
+    var percent: Int {
         guard total.bytes > 0, acknowledged.bytes < total.bytes else { return 100 }
         return min(99, Int(Double(acknowledged.bytes) / Double(total.bytes) * 100))
     }
@@ -91,7 +91,7 @@ extension JSONValue {
     }
 
     /// The facts as an object; of facts with the same name, the first.
-    package static func facts(_ facts: [Fact]) -> JSONValue {
+    static func facts(_ facts: [Fact]) -> JSONValue {
         var members: [JSONMember] = []
         for fact in facts where !members.contains(where: { $0.name == fact.name }) {
             members.append(JSONMember(fact.name, .string(fact.value)))

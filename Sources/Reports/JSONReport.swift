@@ -42,7 +42,7 @@ package struct JSONReport: Printer {
 
     /// The document of a run that was cut off at this time: with all known facts, and without an
     /// exit code.
-    package func cutOff(at time: WallTime) -> String { document(nil, at: time).text + "\n" }
+    func cutOff(at time: WallTime) -> String { document(nil, at: time).text + "\n" }
 
     private func document(_ end: RunEnd?, at time: WallTime) -> JSONValue {
         let head = JSONValue.object([

@@ -7,9 +7,9 @@ package struct Recap: Sendable {
     private var underWay: [VehicleID: ExecutionState] = [:]
     private var standings: [VehicleID: Standing] = [:]
 
-    package init() {}
+    init() {}
 
-    package mutating func note(_ event: Event) {
+    mutating func note(_ event: Event) {
         switch event.body {
         case .attemptStarted(let id, _, _, _): underWay[id] = .seeking
         case .stateChanged(let id, let state, _, _) where state != .ended: underWay[id] = state
@@ -24,7 +24,7 @@ package struct Recap: Sendable {
     }
 
     /// The number of vehicles that have ended, and of those that count as failed.
-    package var ended: (all: Int, failed: Int) {
+    var ended: (all: Int, failed: Int) {
         let counts = VehicleCounts(verdicts.values.map(\.outcome))
         return (counts.total, counts.count(.failed))
     }
@@ -33,14 +33,14 @@ package struct Recap: Sendable {
     ///
     /// `width` is the width of the terminal: no line exceeds it except the last one, which scripts
     /// read.
-    package func text(_ end: RunEnd, colour: Bool = false, width: Int? = nil) -> String {
+    func text(_ end: RunEnd, colour: Bool = false, width: Int? = nil) -> String {
         table(colour: colour, width: width) { _ in true } + summary(end, width)
             + Self.lastLine(end)
     }
 
     /// The same text for only the vehicles that are not as required, with the reason for the exit
     /// code and the next command.
-    package func faults(_ end: RunEnd, _ offers: RunOffers) -> String {
+    func faults(_ end: RunEnd, _ offers: RunOffers) -> String {
         table(colour: false) { row in
             switch row {
             case .ended(let outcome):

@@ -1,10 +1,10 @@
 /// Commands for the shell that are offered at the end of a run.
 package struct RunOffers: Sendable, Equatable {
     /// Shows the vehicles that are not as required.
-    package let look: String
-    package let resume: String
+    let look: String
+    let resume: String
     /// Begins the rollout again.
-    package let again: String
+    let again: String
 
     package init(look: String, resume: String, again: String) {
         (self.look, self.resume, self.again) = (look, resume, again)

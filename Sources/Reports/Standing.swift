@@ -2,7 +2,7 @@ package import Base
 
 /// The state of a vehicle at the end of a run, over all runs.
 package struct Standing: Sendable, Equatable {
-    package let serial: Serial
+    let serial: Serial
     /// The last verdict of its execution; nil while it has none.
     package let verdict: Verdict?
     /// The earlier run that reached the verdict; nil when it is the run that reports this.
@@ -39,11 +39,11 @@ package struct Standing: Sendable, Equatable {
     package struct Unproven: Sendable, Equatable {
         /// The name of the image.
         package let image: String
-        package let rollout: String
+        let rollout: String
         /// The run that began it.
-        package let run: Int
+        let run: Int
         /// The run in which the module was seen last.
-        package let seenRun: Int
+        let seenRun: Int
         /// The share of the image that the module has.
         package let percent: Int
         /// The gateways of these runs, in a fleet.
@@ -64,7 +64,7 @@ package struct Standing: Sendable, Equatable {
     }
 
     /// The name of the earlier run.
-    package var runName: RunName? { run.map { RunName($0, of: gateway) } }
+    var runName: RunName? { run.map { RunName($0, of: gateway) } }
 
     package init(_ serial: Serial, _ state: State, verdict: Verdict? = nil, run: Int? = nil) {
         self.serial = serial
@@ -79,7 +79,7 @@ package struct Standing: Sendable, Equatable {
     }
 
     /// The verdict, with the bytes and the time that this run has reported.
-    package func verdict(_ told: Verdict?) -> Verdict? {
+    func verdict(_ told: Verdict?) -> Verdict? {
         guard let told, run == nil, told.outcome == verdict?.outcome else { return verdict }
         return told
     }
@@ -112,10 +112,10 @@ package struct Standing: Sendable, Equatable {
     }
 
     /// The members in documents.
-    package var members: [JSONMember] { members(nil) }
+    var members: [JSONMember] { members(nil) }
 
     /// The members, with the facts that this run has reported about the verdict.
-    package func members(_ told: Verdict?) -> [JSONMember] {
+    func members(_ told: Verdict?) -> [JSONMember] {
         let value = JSONValue.object([
             "run": run.map { .int($0) },
             "gateway": gateway.map { .string($0) },
@@ -160,7 +160,7 @@ package struct VehicleCounts: Sendable, Equatable {
     }
 
     /// The counts of `all` vehicles, of which only these are known.
-    package init(_ vehicles: [Outcome?], of all: Int) {
+    init(_ vehicles: [Outcome?], of all: Int) {
         self.init(vehicles)
         unfinished += max(0, all - vehicles.count)
     }

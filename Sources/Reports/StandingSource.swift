@@ -9,9 +9,9 @@ package struct StandingSource: Sendable, Equatable {
         case journal
     }
 
-    package let kind: Kind
+    let kind: Kind
     /// The fleet's address, which has no password in it.
-    package let address: String
+    let address: String
     /// Why the journal was asked; nil for the fleet.
     package let reason: String?
     /// False when the fleet should have answered and did not.

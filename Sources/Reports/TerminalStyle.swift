@@ -8,7 +8,7 @@ package struct TerminalStyle: Sendable, Equatable {
     package let isUnicode: Bool
     package let width: Int
     /// The number of lines of the window.
-    package var height = 24
+    var height = 24
 
     package init(
         isLive: Bool,

@@ -13,13 +13,13 @@ extension Zone {
     }
 
     /// A local time with milliseconds: `2026-11-22 05:03:10.250 +02:00`.
-    package func precise(_ time: WallTime) -> String {
+    func precise(_ time: WallTime) -> String {
         let text = text(time)
         return "\(text.prefix(19))\(time.description.dropFirst(19).prefix(4))\(text.dropFirst(19))"
     }
 
     /// A local time without the day when it is near.
-    package func near(_ time: WallTime, from now: WallTime) -> String {
+    func near(_ time: WallTime, from now: WallTime) -> String {
         let whole = text(time)
         let isNear = now.duration(to: time) < .seconds(20 * 3_600)
         return isNear ? String(whole.dropFirst(11)) : whole

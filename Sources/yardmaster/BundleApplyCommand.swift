@@ -46,11 +46,7 @@ struct BundleApplyCommand {
         if let folder { return try await applyAll(in: folder) }
         guard let bundle else { return .usage }
         let applied = try await apply(bundle)
-        if common.wantsJSON {
-            context.console.result(applied.document.text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(applied.text)
-        }
+        context.answer(common, applied.document, applied.text)
         return .done
     }
 

@@ -31,20 +31,18 @@ struct BundleCopyCommand {
         try copy.copySignatures()
         try copy.publish()
         display.end()
-        if common.wantsJSON {
-            let document = JSONValue.object([
-                "schema": 1,
-                "bundle": .string(path),
-                "size": .integer(copy.size),
-                "kept": .integer(kept),
-                "exit": ExitCode.done.json,
-            ])
-            context.console.result(document.text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(
-                "\(path.visible): copied=\(copy.size - kept) kept=\(kept) exit=0\n"
-            )
-        }
+        let document = JSONValue.object([
+            "schema": 1,
+            "bundle": .string(path),
+            "size": .integer(copy.size),
+            "kept": .integer(kept),
+            "exit": ExitCode.done.json,
+        ])
+        context.answer(
+            common,
+            document,
+            "\(path.visible): copied=\(copy.size - kept) kept=\(kept) exit=0\n"
+        )
         return .done
     }
 }

@@ -38,11 +38,7 @@ struct BundleVerifyCommand {
         )
         let verdicts = try await takeover.judge()
         if let target { try await takeover.perform(into: target) }
-        if common.wantsJSON {
-            context.console.result(document(contents.plan, verdicts).text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(text(contents.plan, verdicts))
-        }
+        context.answer(common, document(contents.plan, verdicts), text(contents.plan, verdicts))
         return .done
     }
 

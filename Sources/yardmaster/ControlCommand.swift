@@ -80,11 +80,7 @@ struct ControlCommand {
     func run() async throws(CommandError) -> ExitCode {
         let answer = try await requests.perform(request)
         guard !answer.isRefused else { throw CommandError(.usage, answer.sentence) }
-        if common.wantsJSON {
-            context.console.result(answer.json(of: request).text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(answer.sentence + "\n")
-        }
+        context.answer(common, answer.json(of: request), answer.sentence + "\n")
         return .done
     }
 

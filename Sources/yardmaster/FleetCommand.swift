@@ -141,23 +141,7 @@ struct FleetCommand {
         on fleet: FleetDatabase,
         _ terms: LeaseTerms
     ) async throws(FleetError) -> [Finding] {
-        let server = try await fleet.server()
-        let way =
-            server.isEncrypted
-            ? server.host.isLocal ? "TLS" : "TLS, its name verified"
-            : server.host.isSocket ? "a unix socket" : "without TLS, on this machine"
-        var findings = [
-            Finding(
-                .good,
-                "server",
-                "PostgreSQL \(server.versionText) at \(server.host.text), \(way)"
-            )
-        ]
-        if server.version < 130_000 {
-            findings.append(
-                Finding(.bad, "version", "PostgreSQL is older than 13", "upgrade the server")
-            )
-        }
+        var findings = findings(on: try await fleet.server())
         let standing = try await fleet.standing()
         switch standing {
         case .same:
@@ -189,19 +173,39 @@ struct FleetCommand {
         }
         findings.append(finding(on: try await fleet.pruning()))
         let offset = try await fleet.clockOffset(at: RealTime().wallTime)
+        findings.append(finding(onClock: offset))
+        return findings
+    }
+
+    private static func findings(on server: FleetServer) -> [Finding] {
+        let way =
+            server.isEncrypted
+            ? server.host.isLocal ? "TLS" : "TLS, its name verified"
+            : server.host.isSocket ? "a unix socket" : "without TLS, on this machine"
+        let answer = Finding(
+            .good,
+            "server",
+            "PostgreSQL \(server.versionText) at \(server.host.text), \(way)"
+        )
+        guard server.version < 130_000 else { return [answer] }
+        return [
+            answer,
+            Finding(.bad, "version", "PostgreSQL is older than 13", "upgrade the server"),
+        ]
+    }
+
+    /// The finding on how far this machine's clock is ahead of the server's.
+    private static func finding(onClock offset: Duration) -> Finding {
         let amount = max(offset, .zero - offset)
         let side = offset < .zero ? "behind" : "ahead of"
-        findings.append(
-            amount < .seconds(2)
-                ? Finding(.good, "clock", "this machine's agrees with the server's")
-                : Finding(
-                    .warning,
-                    "clock",
-                    "this machine's is \(amount.brief) \(side) the server's",
-                    "synchronise both with the same time source; windows use this machine's clock"
-                )
-        )
-        return findings
+        return amount < .seconds(2)
+            ? Finding(.good, "clock", "this machine's agrees with the server's")
+            : Finding(
+                .warning,
+                "clock",
+                "this machine's is \(amount.brief) \(side) the server's",
+                "synchronise both with the same time source; windows use this machine's clock"
+            )
     }
 
     private static func word(_ standing: FleetSchema.Standing) -> String {

@@ -54,18 +54,12 @@ struct GatewayDrainCommand {
     private func finish(_ sentence: String) {
         let name = invocation.arguments[0]
         let code = ExitCode.done
-        if common.wantsJSON {
-            let document = JSONValue.object([
-                "schema": 1,
-                "gateway": .string(name),
-                "exit": code.json,
-            ])
-            context.console.result(document.text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(
-                "\(name.visible): \(sentence)\n"
-            )
-        }
+        let document = JSONValue.object([
+            "schema": 1,
+            "gateway": .string(name),
+            "exit": code.json,
+        ])
+        context.answer(common, document, "\(name.visible): \(sentence)\n")
     }
 
     private static func refusal(_ name: String, _ known: [FleetGateway]) -> CommandError {

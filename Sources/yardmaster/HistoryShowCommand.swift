@@ -48,11 +48,11 @@ struct HistoryShowCommand {
             story.note(event)
         }
         for report in reports { try report.write(of: story, zone: zone) }
-        if common.wantsJSON {
-            context.console.result(document(found, general, vehicles).text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(head(found, zone) + "\n" + told.text)
-        }
+        context.answer(
+            common,
+            document(found, general, vehicles),
+            head(found, zone) + "\n" + told.text
+        )
         return found.source?.isWhole == false ? .unavailable : .done
     }
 

@@ -46,11 +46,7 @@ struct ImageInspectCommand {
             return tell(error, of: bytes, context)
         }
         let report = ImageReport(image)
-        if common.wantsJSON {
-            context.console.result(document(bytes, report, nil).text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(text(bytes, report))
-        }
+        context.answer(common, document(bytes, report, nil), text(bytes, report))
         return .done
     }
 

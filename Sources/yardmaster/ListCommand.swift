@@ -58,14 +58,10 @@ struct ListCommand {
 
     private func finish(_ sentence: String) -> ExitCode {
         let common = CommonOptions(invocation)
-        if common.wantsJSON {
-            let document = JSONValue.object([
-                "schema": 1, "answer": .string(sentence),
-            ])
-            context.console.result(document.text + "\n")
-        } else if !common.isQuiet {
-            context.console.result(sentence + "\n")
-        }
+        let document = JSONValue.object([
+            "schema": 1, "answer": .string(sentence),
+        ])
+        context.answer(common, document, sentence + "\n")
         return .done
     }
 }

@@ -8,11 +8,7 @@ struct PlanCommand {
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
         let answer = try PlanAnswer(options, context, tellsAll: true)
-        if options.common.wantsJSON {
-            context.console.result(answer.document.text + "\n")
-        } else if !options.common.isQuiet {
-            context.console.result(answer.text)
-        }
+        context.answer(options.common, answer.document, answer.text)
         return .done
     }
 }

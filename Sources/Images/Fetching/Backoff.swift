@@ -8,7 +8,7 @@ package struct Backoff: Sendable {
     package init(_ settings: FetchSettings) { self.settings = settings }
 
     /// Begins again with the first pause; call it when a transfer made progress.
-    package mutating func reset() { failures = 0 }
+    mutating func reset() { failures = 0 }
 
     /// The next pause; nil when no further attempt is allowed.
     ///

@@ -3,11 +3,11 @@ package import Base
 /// The requirements for an answer with an image or with the rest of one.
 package struct Expectation: Sendable, Equatable {
     /// The first requested byte; 0 without a range.
-    package let from: Int
+    let from: Int
     /// Nil when the size is unknown.
-    package let size: ByteCount?
+    let size: ByteCount?
     /// No byte after it is accepted.
-    package let limit: ByteCount
+    let limit: ByteCount
 
     package init(from: Int, size: ByteCount?, limit: ByteCount) {
         self.from = from

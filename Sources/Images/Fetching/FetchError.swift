@@ -38,7 +38,7 @@ package enum FetchError: Error, Equatable, Sendable {
         package let origin: Origin
         package let error: OriginError
 
-        package init(_ origin: Origin, _ error: OriginError) {
+        init(_ origin: Origin, _ error: OriginError) {
             self.origin = origin
             self.error = error
         }

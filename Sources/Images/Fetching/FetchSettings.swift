@@ -11,18 +11,18 @@ package struct FetchSettings: Sendable {
     package var firstPause = Duration.milliseconds(500)
     package var longestPause = Duration.seconds(30)
     /// The limit for the time that a server asks us to wait.
-    package var longestRetryAfter = Duration.seconds(120)
+    var longestRetryAfter = Duration.seconds(120)
     package var connectTimeout = Duration.seconds(15)
     /// A transfer with fewer bytes a second than this during `slowness` is cut.
     package var leastSpeed = 1_000
     package var slowness = Duration.seconds(30)
     /// The time for an image, to which its size divided by `sustainedSpeed` (bytes a second) is
     /// added.
-    package var patience = Duration.seconds(120)
-    package var sustainedSpeed = 16 << 10
+    var patience = Duration.seconds(120)
+    var sustainedSpeed = 16 << 10
     package var redirects = 5
     /// The pause between attempts to get a lock that another process holds.
-    package var lockPause = Duration.milliseconds(100)
+    var lockPause = Duration.milliseconds(100)
     /// Images up to this size are hashed and written by the thread that receives them; larger ones
     /// by another thread, at the same time.
     package var inPlaceSize = ByteCount(count: 256 << 10)
@@ -41,7 +41,7 @@ package struct FetchSettings: Sendable {
     package init() {}
 
     /// The time limit for an image of that size, all attempts together.
-    package func deadline(for size: ByteCount) -> Duration {
+    func deadline(for size: ByteCount) -> Duration {
         patience + .seconds(size.bytes / max(1, sustainedSpeed))
     }
 }

@@ -3,7 +3,7 @@ package import Base
 /// The status and the headers of one HTTP answer that matter here; none of them is trusted.
 package struct ResponseHead: Sendable, Equatable {
     /// An answer with more bytes of headers is refused.
-    package static let sizeLimit = 64 << 10
+    static let sizeLimit = 64 << 10
 
     /// The range of a file that a server says it sends.
     package struct Span: Sendable, Equatable {
@@ -33,12 +33,12 @@ package struct ResponseHead: Sendable, Equatable {
     package private(set) var status = 0
     package private(set) var length: Int?
     package private(set) var span: Span?
-    package private(set) var entityTag: String?
+    private(set) var entityTag: String?
     package private(set) var retryAfter: Wait?
-    package private(set) var contentType: String?
-    package private(set) var contentCoding: String?
+    private(set) var contentType: String?
+    private(set) var contentCoding: String?
     /// Whether it names another address.
-    package private(set) var hasLocation = false
+    private(set) var hasLocation = false
     /// The contradiction in it, nil when there is none.
     package private(set) var fault: String?
     private var size = 0

@@ -5,11 +5,11 @@ import Base
 /// It may contain a name, a password or a token: only `text` contains them, the description does
 /// not.
 package struct WebAddress: Sendable, Hashable {
-    package enum Scheme: String, Sendable {
+    enum Scheme: String, Sendable {
         case https, http
     }
 
-    package let scheme: Scheme
+    let scheme: Scheme
     /// The text for the library: may contain secrets.
     let text: String
 

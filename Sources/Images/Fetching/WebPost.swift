@@ -5,10 +5,10 @@ package import Base
 /// Redirects are not followed and certificates are checked. Nothing else of the answer is kept,
 /// because it may be hostile.
 package struct WebPost: Sendable {
-    package let address: WebAddress
+    let address: WebAddress
     /// Name and value, without line breaks.
-    package var headers: [(name: String, value: String)]
-    package let body: [UInt8]
+    var headers: [(name: String, value: String)]
+    let body: [UInt8]
 
     package init(
         to address: WebAddress,

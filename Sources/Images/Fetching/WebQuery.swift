@@ -4,9 +4,9 @@ package import Base
 ///
 /// Redirects are not followed, since a header may be a secret; certificates are checked.
 package struct WebQuery: Sendable {
-    package let address: WebAddress
+    let address: WebAddress
     /// Name and value, without line breaks.
-    package let headers: [(name: String, value: String)]
+    let headers: [(name: String, value: String)]
 
     package init(to address: WebAddress, headers: [(name: String, value: String)]) {
         self.address = address

@@ -1,4 +1,4 @@
-package import Families
+import Families
 
 /// A Nordic Secure DFU package: firmware in parts, each with its init packet.
 ///
@@ -12,7 +12,7 @@ package struct DFUPackage: Sendable, Equatable {
         case application
 
         /// Whether an init packet for this type of image can belong to such a part.
-        package func fits(_ type: InitPacket.ImageType) -> Bool {
+        func fits(_ type: InitPacket.ImageType) -> Bool {
             switch self {
             case .softdevice: type == .softDevice
             case .bootloader: type == .bootloader

@@ -1,4 +1,4 @@
-package import Base
+import Base
 
 /// A source of an image's bytes.
 ///
@@ -12,7 +12,7 @@ package protocol ImageReading: Sendable {
 
 /// An image in a file on this machine.
 package struct LocalFile: ImageReading {
-    package let path: String
+    let path: String
 
     package init(path: String) { self.path = path }
 
@@ -25,7 +25,7 @@ package struct LocalFile: ImageReading {
 /// Takes an image's bytes: counts, hashes and writes them, and stops at the limit.
 package struct ImageSink: ~Copyable {
     /// The first byte after the limit ends the delivery.
-    package let limit: ByteCount
+    let limit: ByteCount
 
     private let part: Part
     private let expectedSize: ByteCount?

@@ -21,8 +21,8 @@ package enum InspectedImage: Sendable, Equatable {
     package struct SecureDFUPart: Sendable, Equatable {
         package let kind: DFUPackage.Kind
         package let packet: InitPacket
-        package let initPacket: [UInt8]
-        package let firmware: [UInt8]
+        let initPacket: [UInt8]
+        let firmware: [UInt8]
 
         package var size: Int { firmware.count }
     }

@@ -7,10 +7,10 @@ package struct LegacyPackage: Sendable, Equatable {
     package struct Part: Sendable, Equatable {
         package let type: LegacyImageType
         package let packet: LegacyInitPacket
-        package let initPacket: [UInt8]
+        let initPacket: [UInt8]
         package let firmware: [UInt8]
         /// The end of the SoftDevice in a part with a SoftDevice and a bootloader after it.
-        package let split: Int?
+        let split: Int?
     }
 
     /// In the order in which a module takes them: the system part, then the application.

@@ -18,7 +18,7 @@ package enum MCUbootFileError: Error, Equatable, CustomStringConvertible {
     }
 
     /// The offset of the fault, when it is at one byte.
-    package var offset: Int? {
+    var offset: Int? {
         guard case .structure(let error) = self else { return nil }
         return error.offset
     }
@@ -26,7 +26,7 @@ package enum MCUbootFileError: Error, Equatable, CustomStringConvertible {
 
 /// An MCUboot image whose hash was checked, as far as that is possible without decrypting it.
 package struct MCUbootFile: Sendable, Equatable {
-    package static let sizeLimit = 64 << 20
+    static let sizeLimit = 64 << 20
 
     package let bytes: [UInt8]
     package let image: MCUbootImage

@@ -17,7 +17,7 @@ package struct NCSPackage: Sendable, Equatable {
         package let file: MCUbootFile
     }
 
-    package let name: String?
+    let name: String?
     /// In the order of the manifest.
     package let parts: [Part]
     /// Files that the manifest does not list.

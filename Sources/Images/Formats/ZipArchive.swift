@@ -3,9 +3,9 @@
 /// All headers are checked when it is opened; the data of an entry is checked when it is requested.
 /// Names are only compared, never used as paths.
 package struct ZipArchive: Sendable {
-    package static let entryLimit = 64
+    static let entryLimit = 64
     /// The limit for the archive, and for all unpacked entries together.
-    package static let sizeLimit = 64 << 20
+    static let sizeLimit = 64 << 20
 
     private let bytes: [UInt8]
     private let files: [(entry: ZipEntry, data: Range<Int>)]

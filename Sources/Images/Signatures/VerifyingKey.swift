@@ -14,12 +14,12 @@ package struct VerifyingKey: Sendable, Hashable {
         case rsaPSS
     }
 
-    package let scheme: Scheme
+    let scheme: Scheme
     /// The key as DER (SubjectPublicKeyInfo): identical for all encodings of the same key.
-    package let encoded: [UInt8]
+    let encoded: [UInt8]
 
     /// An Ed25519 key of 32 bytes; nil for another number of bytes.
-    package init?(ed25519 bytes: [UInt8]) {
+    init?(ed25519 bytes: [UInt8]) {
         guard bytes.count == 32,
             let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, bytes.count)
         else { return nil }
@@ -74,7 +74,7 @@ package struct VerifyingKey: Sendable, Hashable {
 
 extension VerifyingKey {
     /// Whether the signature was made with this key over the message; false for anything invalid.
-    package func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+    func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         defer { ERR_clear_error() }
         if scheme == .ed25519, signature.count != 64 { return false }
         guard (1...4_096).contains(signature.count), let key = opened() else { return false }

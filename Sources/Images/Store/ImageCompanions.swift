@@ -55,7 +55,7 @@ package struct ImageCompanions: Sendable {
     }
 
     /// The names of the files beside an image, in ascending order.
-    package func names(of digest: SHA256Digest) throws(ImageError) -> [String] {
+    func names(of digest: SHA256Digest) throws(ImageError) -> [String] {
         let mark = "\(digest)."
         return try FolderListing.names(in: store.folder(of: digest)).compactMap { name in
             guard name.hasPrefix(mark), !name.hasSuffix(Self.draftEnding) else { return nil }

@@ -10,7 +10,7 @@ package struct ImageInventory: Sendable {
         package let size: ByteCount
         /// Whether it is incomplete, and so not trusted.
         package let isPart: Bool
-        package let path: String
+        let path: String
     }
 
     private let store: StoreFolder

@@ -3,14 +3,14 @@ package import Base
 /// A request to the store: an image with the digest that the manifest promises.
 package struct ImageRequest: Sendable {
     /// Far larger than any image for a module: it bounds memory and disk when the size is unknown.
-    package static let largestUnsized = ByteCount(count: 64 << 20)
+    static let largestUnsized = ByteCount(count: 64 << 20)
     /// The largest size that can be requested.
     package static let largest = ByteCount(count: 1 << 30)
 
-    package let name: String
+    let name: String
     package let digest: SHA256Digest
-    package let size: ByteCount?
-    package let limit: ByteCount
+    let size: ByteCount?
+    let limit: ByteCount
 
     /// Nil when the size is larger than the limit, or the limit larger than 1 GiB.
     package init?(name: String, digest: SHA256Digest, size: ByteCount?, limit: ByteCount? = nil) {

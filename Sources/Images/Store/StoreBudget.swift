@@ -11,7 +11,7 @@ package struct StoreBudget: Sendable, Equatable {
     /// The current size of the store, including parts.
     package let held: ByteCount
     /// The free space of the disk for us.
-    package let free: ByteCount
+    let free: ByteCount
 
     /// Reads only the names and sizes of the files in the store.
     package init(

@@ -7,7 +7,7 @@ import Glibc
 /// known origin of a part, `images/references/NAME` the images that a rollout needs,
 /// `images/origins` the facts about each image for people.
 package struct StoreFolder: Sendable {
-    package let root: String
+    let root: String
     let files: any FileLayer
 
     package init(stateDirectory: String, files: any FileLayer = SystemFiles()) {

@@ -74,8 +74,8 @@ package struct BundleIndex: Sendable, Equatable {
     package static let mark = Array("yardmaster-bundle-1\n".utf8)
     /// The length of the identifying line and of the length of the index.
     package static let headLength = 28
-    package static let longestIndex = 4 << 20
-    package static let mostMembers = 4_096
+    static let longestIndex = 4 << 20
+    static let mostMembers = 4_096
     /// The limit is the size of the largest image.
     package static let largestMember: Int64 = 64 << 20
 

@@ -1,8 +1,8 @@
 import Base
 
 /// The roles to which a targets role delegates parts of its names, in their order.
-package struct Delegations: Sendable, Equatable {
-    package let ring: KeyRing
+struct Delegations: Sendable, Equatable {
+    let ring: KeyRing
     private let handed: Handed
 
     private enum Handed: Sendable, Equatable {
@@ -38,11 +38,11 @@ package struct Delegations: Sendable, Equatable {
 }
 
 /// One role that is responsible for a part of the names.
-package struct DelegatedRole: Sendable, Equatable {
-    package let role: RoleName
-    package let keys: RoleKeys
+struct DelegatedRole: Sendable, Equatable {
+    let role: RoleName
+    let keys: RoleKeys
     /// Whether the search for a path of this role ends with it.
-    package let isTerminating: Bool
+    let isTerminating: Bool
     private let part: Part
 
     private enum Part: Sendable, Equatable {

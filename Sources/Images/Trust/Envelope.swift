@@ -1,15 +1,15 @@
-package import Base
+import Base
 
 /// A document as it was received: its bytes, the signed part, and its signatures.
 package struct Envelope: Sendable, Equatable {
     /// Exactly the received bytes; they are stored unchanged, since other documents contain their
     /// digest.
     package let bytes: [UInt8]
-    package let signed: JSONValue
+    let signed: JSONValue
     private let canonical: [UInt8]
     private let signatures: [ExactText: [UInt8]]
 
-    package init(_ bytes: [UInt8]) throws(MetadataFault) {
+    init(_ bytes: [UInt8]) throws(MetadataFault) {
         let document: JSONValue
         do throws(JSONError) {
             document = try JSONValue(json: bytes)
@@ -38,7 +38,7 @@ package struct Envelope: Sendable, Equatable {
     /// The number of different keys of the role that have signed it.
     ///
     /// Two ids of the same key count once: its owner is one signer.
-    package func signers(of role: RoleKeys, in ring: KeyRing) -> Int {
+    func signers(of role: RoleKeys, in ring: KeyRing) -> Int {
         var counted: Set<VerifyingKey> = []
         for id in role.keyIDs {
             guard let signature = signatures[id], let key = ring[id], !counted.contains(key),

@@ -4,7 +4,7 @@ import Base
 ///
 /// As strings, two encodings of the same letter would be equal, but a signature covers bytes.
 package struct ExactText: Hashable, Sendable, Comparable, CustomStringConvertible {
-    package let bytes: [UInt8]
+    let bytes: [UInt8]
 
     package init(_ text: String) { bytes = Array(text.utf8) }
 

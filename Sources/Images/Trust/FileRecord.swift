@@ -4,7 +4,7 @@ import Base
 package enum FileHash: String, CaseIterable, Sendable, Hashable {
     case sha256, sha512
 
-    package func digest(of bytes: [UInt8]) -> [UInt8] {
+    func digest(of bytes: [UInt8]) -> [UInt8] {
         switch self {
         case .sha256: SHA256.digest(of: bytes).bytes
         case .sha512: LongDigest.sha512.digest(of: bytes)
@@ -39,7 +39,7 @@ package struct FileHashes: Sendable, Equatable {
 
     /// The first algorithm whose digest of the bytes differs from the listed one; nil when all
     /// match.
-    package func mismatch(of bytes: [UInt8]) -> FileHash? {
+    func mismatch(of bytes: [UInt8]) -> FileHash? {
         FileHash.allCases.first { hash in
             known[hash].map { $0 != hash.digest(of: bytes) } ?? false
         }
@@ -53,9 +53,9 @@ package struct FileHashes: Sendable, Equatable {
 
 /// The entry of a timestamp or snapshot for another document.
 package struct ListedDocument: Sendable, Equatable {
-    package let version: Int64
-    package let length: Int64?
-    package let hashes: FileHashes?
+    let version: Int64
+    let length: Int64?
+    let hashes: FileHashes?
 
     init(_ value: JSONValue?) throws(MetadataFault) {
         guard let value, let version = value["version"]?.integer, version > 0 else {

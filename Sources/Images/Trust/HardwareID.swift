@@ -3,9 +3,9 @@ import Families
 
 /// A kind of module, or all kinds that share the given parts: `comodule-17-0`, `comodule-17`.
 package struct HardwareID: Sendable, Hashable, CustomStringConvertible {
-    package let family: Family
-    package let type: UInt32?
-    package let variant: UInt32?
+    let family: Family
+    let type: UInt32?
+    let variant: UInt32?
 
     package init(family: Family, type: UInt32?, variant: UInt32?) {
         self.family = family

@@ -15,7 +15,7 @@ package struct KeyBook<Files: TrustFiles>: Sendable {
 
     package init(_ store: TrustStore<Files>) { self.store = store }
 
-    package static func recordName(of key: MinisignKey) -> String { mark + Hex.text(key.encoded) }
+    static func recordName(of key: MinisignKey) -> String { mark + Hex.text(key.encoded) }
 
     package func isKnown(_ key: MinisignKey) throws(TrustError) -> Bool {
         try store.read(Self.recordName(of: key), limit: Self.limit) != nil
@@ -58,7 +58,7 @@ package struct LedgerReset: Sendable, Equatable {
     /// The key in minisign's form; nil for the record of a repository.
     package let key: String?
     /// The record before the reset.
-    package let before: ReleaseLedger
+    let before: ReleaseLedger
 
     package init(
         time: WallTime,

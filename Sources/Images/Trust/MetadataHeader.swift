@@ -1,9 +1,9 @@
-package import Base
+import Base
 
 /// The common members of every signed document.
 package struct MetadataHeader: Sendable, Equatable {
     package let version: Int64
-    package let expires: WallTime
+    let expires: WallTime
 
     /// Checks that the document is of the expected role and of a known version of the
     /// specification.

@@ -1,13 +1,13 @@
-package import Base
+import Base
 
 /// The usable keys of a document, by their key id.
 ///
 /// A key is left out when its id is not the digest of its own description, or when we do not know
 /// its scheme: signatures by it do not count.
-package struct KeyRing: Sendable, Equatable {
+struct KeyRing: Sendable, Equatable {
     private let keys: [ExactText: VerifyingKey]
 
-    package init(_ value: JSONValue?) throws(MetadataFault) {
+    init(_ value: JSONValue?) throws(MetadataFault) {
         guard let members = value?.members else { throw .badMember("keys") }
         var keys: [ExactText: VerifyingKey] = [:]
         for member in members {
@@ -20,7 +20,7 @@ package struct KeyRing: Sendable, Equatable {
         self.keys = keys
     }
 
-    package subscript(id: ExactText) -> VerifyingKey? { keys[id] }
+    subscript(id: ExactText) -> VerifyingKey? { keys[id] }
 
     private static func key(_ value: JSONValue) -> VerifyingKey? {
         guard let type = value["keytype"]?.string, let scheme = value["scheme"]?.string,
@@ -41,11 +41,11 @@ package struct KeyRing: Sendable, Equatable {
 
 /// The keys whose signatures count for a role: the key ids, each once, and the required number of
 /// signatures.
-package struct RoleKeys: Sendable, Equatable {
-    package let keyIDs: [ExactText]
-    package let threshold: Int
+struct RoleKeys: Sendable, Equatable {
+    let keyIDs: [ExactText]
+    let threshold: Int
 
-    package init(_ value: JSONValue?) throws(MetadataFault) {
+    init(_ value: JSONValue?) throws(MetadataFault) {
         guard let value, let list = value["keyids"]?.array else { throw .badMember("keyids") }
         var ids: [ExactText] = []
         var seen: Set<ExactText> = []

@@ -31,7 +31,7 @@ package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
     fileprivate var id: [UInt8] { Array(encoded.prefix(8)) }
 
     /// Nil unless these are the eight bytes of an id and the 32 of a key.
-    package init?(encoded: [UInt8]) {
+    init?(encoded: [UInt8]) {
         guard encoded.count == 40, let key = VerifyingKey(ed25519: Array(encoded[8...])) else {
             return nil
         }

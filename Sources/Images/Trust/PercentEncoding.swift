@@ -1,9 +1,9 @@
 /// Encodes names from outside as parts of addresses and of file names.
-package enum PercentEncoding {
+enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
 
     /// Encodes everything except the unreserved characters of RFC 3986 section 2.3; also `/`.
-    package static func encoded(_ bytes: some Sequence<UInt8>) -> String {
+    static func encoded(_ bytes: some Sequence<UInt8>) -> String {
         var text: [UInt8] = []
         for byte in bytes {
             switch byte {

@@ -8,7 +8,7 @@ package struct ReleaseLedger: Sendable, Equatable {
         package let counter: Int64
         package let version: FirmwareVersion
         /// The only older release that is still accepted, because this one requires it first.
-        package let predecessor: FirmwareVersion?
+        let predecessor: FirmwareVersion?
     }
 
     package private(set) var lines: [Line] = []
@@ -78,9 +78,9 @@ package struct ReleaseLedger: Sendable, Equatable {
 
 /// The use of an image that a manifest wants.
 package struct ReleaseClaim: Sendable, Equatable {
-    package let image: String
-    package let hardware: HardwareID
-    package let version: FirmwareVersion
+    let image: String
+    let hardware: HardwareID
+    let version: FirmwareVersion
     package let digest: SHA256Digest
 
     package init(

@@ -48,8 +48,8 @@ extension PolicyRefusal: CustomStringConvertible {
 /// The lists that allow or deny single images, no matter who signed them.
 package struct ReleaseLists: Sendable, Equatable {
     /// When it is empty, all images are allowed that are not denied.
-    package let allowed: Set<SHA256Digest>
-    package let denied: Set<SHA256Digest>
+    let allowed: Set<SHA256Digest>
+    let denied: Set<SHA256Digest>
 
     package init(allowed: Set<SHA256Digest> = [], denied: Set<SHA256Digest> = []) {
         self.allowed = allowed

@@ -3,7 +3,7 @@ package import Base
 /// A part of a signer's statement about a release that cannot be parsed: then the release is
 /// refused.
 package struct StatementFault: Error, Equatable, Sendable, CustomStringConvertible {
-    package let member: String
+    let member: String
 
     package var description: String { "its signed '\(member.visible)' cannot be understood" }
 }
@@ -11,10 +11,10 @@ package struct StatementFault: Error, Equatable, Sendable, CustomStringConvertib
 /// The signer's statement about an image, besides that it is genuine.
 package struct ReleaseStatement: Sendable, Equatable {
     /// The modules that it is made for; empty when the statement does not contain them.
-    package let hardware: [HardwareID]
+    let hardware: [HardwareID]
     /// Rises with every release; nil when the signer does not count releases.
-    package let counter: Int64?
-    package let version: FirmwareVersion?
+    let counter: Int64?
+    let version: FirmwareVersion?
     /// The version that a module must run, or a newer one, before it may have this release.
     package let predecessor: FirmwareVersion?
     package let expires: WallTime?

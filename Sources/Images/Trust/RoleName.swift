@@ -6,7 +6,7 @@ package enum RoleName: Hashable, Sendable, CustomStringConvertible {
 
     /// Nil for the names of the top-level roles, to which nobody can delegate, and for an empty or
     /// too long name.
-    package init?(delegated name: ExactText) {
+    init?(delegated name: ExactText) {
         guard !name.bytes.isEmpty, name.bytes.count <= 1_024 else { return nil }
         guard !["root", "timestamp", "snapshot", "targets", "mirrors"].contains(name.text) else {
             return nil
@@ -38,7 +38,7 @@ package enum RoleName: Hashable, Sendable, CustomStringConvertible {
     var listedName: ExactText { ExactText(name.text + ".json") }
 
     /// The document's address, relative to the repository's.
-    package func path(version: Int64?) -> String {
+    func path(version: Int64?) -> String {
         let name = PercentEncoding.encoded(name.bytes) + ".json"
         return version.map { "\($0).\(name)" } ?? name
     }

@@ -4,10 +4,10 @@ import Base
 package struct RootMetadata: Sendable, Equatable {
     package let envelope: Envelope
     package let header: MetadataHeader
-    package let isConsistent: Bool
-    package let ring: KeyRing
+    let isConsistent: Bool
+    let ring: KeyRing
     /// How long depots without network may use expired documents.
-    package let offlineGrace: Duration
+    let offlineGrace: Duration
     private let roles: [RoleName: RoleKeys]
 
     package init(_ bytes: [UInt8]) throws(MetadataFault) {

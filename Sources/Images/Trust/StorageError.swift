@@ -1,5 +1,4 @@
 import Base
-import Glibc
 
 /// Why trusted documents cannot be read or stored.
 package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible {
@@ -8,17 +7,15 @@ package struct StorageError: Error, Equatable, Sendable, CustomStringConvertible
     }
 
     package let operation: Operation
-    package let name: String
+    let name: String
     /// The system's error number.
-    package let code: CInt
+    let code: CInt
 
     package init(_ operation: Operation, _ name: String, code: CInt) {
         self.operation = operation
         self.name = name
         self.code = code
     }
-
-    package var isMissing: Bool { code == ENOENT || code == ENOTDIR }
 
     package var description: String {
         "cannot \(operation.rawValue) \(name.visible): \(FileFault(code: code))"

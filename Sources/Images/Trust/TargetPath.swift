@@ -1,9 +1,9 @@
-package import Base
+import Base
 
 /// The name of a target, checked so that it can be searched for and used in an address.
 package struct TargetPath: Sendable, Hashable, CustomStringConvertible {
-    package let name: ExactText
-    package let digest: SHA256Digest
+    let name: ExactText
+    let digest: SHA256Digest
 
     /// Nil for names that could lead out of a folder: with empty parts, `.`, `..` or control
     /// characters, or longer than 1,024 bytes.

@@ -2,7 +2,7 @@ package import Base
 
 /// A file that a targets role has signed.
 package struct TargetFile: Sendable, Equatable {
-    package let path: ExactText
+    let path: ExactText
     package let length: Int64
     package let hashes: FileHashes
     /// The signer's additional data, which TUF does not define.
@@ -20,10 +20,10 @@ package struct TargetFile: Sendable, Equatable {
 
 /// The document of a targets role: files, and delegations to other roles.
 package struct TargetsMetadata: Sendable, Equatable {
-    package let envelope: Envelope
+    let envelope: Envelope
     package let header: MetadataHeader
     package let files: [ExactText: TargetFile]
-    package let delegations: Delegations?
+    let delegations: Delegations?
 
     package init(_ bytes: [UInt8], of role: RoleName) throws(MetadataFault) {
         envelope = try Envelope(bytes)

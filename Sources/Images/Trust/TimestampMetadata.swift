@@ -2,9 +2,9 @@ import Base
 
 /// The frequently signed document that names the current snapshot.
 package struct TimestampMetadata: Sendable, Equatable {
-    package let envelope: Envelope
-    package let header: MetadataHeader
-    package let snapshot: ListedDocument
+    let envelope: Envelope
+    let header: MetadataHeader
+    let snapshot: ListedDocument
 
     package init(_ bytes: [UInt8]) throws(MetadataFault) {
         envelope = try Envelope(bytes)
@@ -16,9 +16,9 @@ package struct TimestampMetadata: Sendable, Equatable {
 
 /// The document that lists the versions of all targets documents that belong together.
 package struct SnapshotMetadata: Sendable, Equatable {
-    package let envelope: Envelope
-    package let header: MetadataHeader
-    package let listed: [ExactText: ListedDocument]
+    let envelope: Envelope
+    let header: MetadataHeader
+    let listed: [ExactText: ListedDocument]
 
     package init(_ bytes: [UInt8]) throws(MetadataFault) {
         envelope = try Envelope(bytes)

@@ -17,11 +17,11 @@ package struct TrustStore<Files: TrustFiles>: Sendable {
         try read(Self.fileName(role), limit: limit)
     }
 
-    package func keep(_ bytes: [UInt8], of role: RoleName) throws(TrustError) {
+    func keep(_ bytes: [UInt8], of role: RoleName) throws(TrustError) {
         try replace(Self.fileName(role), with: bytes)
     }
 
-    package func drop(_ roles: [RoleName]) throws(TrustError) {
+    func drop(_ roles: [RoleName]) throws(TrustError) {
         do throws(StorageError) {
             for role in roles { try files.remove(Self.fileName(role)) }
             try files.syncFolder()

@@ -93,7 +93,7 @@ extension Updater {
 
 extension Updater {
     /// The address of a file, relative to the repository's targets.
-    package func address(of file: TargetFile, _ path: TargetPath) -> String {
+    func address(of file: TargetFile, _ path: TargetPath) -> String {
         path.address(hash: root.isConsistent ? file.hashes.preferred : nil)
     }
 

@@ -6,15 +6,15 @@ package import Base
 /// It follows section 5 of the TUF specification, version 1.0. The clock is read once, before:
 /// every expiry of a run is compared with the same time.
 package struct Updater<Files: TrustFiles, Source: MetadataSource>: Sendable {
-    package let store: TrustStore<Files>
+    let store: TrustStore<Files>
     let source: Source
     let now: WallTime
     let limits: TrustLimits
     /// How long after its expiry a document is accepted, as the operator of a depot without network
     /// configures it; root must allow it, too.
     package var grace: Duration = .zero
-    package private(set) var root: RootMetadata
-    package private(set) var snapshot: SnapshotMetadata?
+    private(set) var root: RootMetadata
+    private(set) var snapshot: SnapshotMetadata?
     package private(set) var targets: TargetsMetadata?
     /// The role that listed the file that was found last.
     package internal(set) var lister: RoleName?

@@ -7,11 +7,6 @@ package struct PlannedProgram: Sendable, Hashable {
     /// The program and its arguments.
     package let words: [String]
 
-    package init(purpose: String, words: [String]) {
-        self.purpose = purpose
-        self.words = words
-    }
-
     /// The program with all its arguments as a shell would take them, on one line.
     package var line: String { words.map(\.quotedForShell.visible).joined(separator: " ") }
 }

@@ -8,11 +8,6 @@ package struct NotifyReader {
     let diagnostics: Diagnostics
     let directory: String
 
-    init(diagnostics: Diagnostics, directory: String) {
-        self.diagnostics = diagnostics
-        self.directory = directory
-    }
-
     /// Reads a file that contains only this list; the policy is nil when there are errors.
     package static func read(
         _ bytes: [UInt8],

@@ -9,7 +9,7 @@ package struct Condition: Sendable, Hashable, CustomStringConvertible {
         case below = "<"
 
         /// Whether the operator requires ordered values.
-        package var ordersValues: Bool { self != .equal && self != .notEqual }
+        var ordersValues: Bool { self != .equal && self != .notEqual }
     }
 
     package let comparison: Operator

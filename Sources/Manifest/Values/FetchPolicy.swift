@@ -18,7 +18,7 @@ package struct FetchPolicy: Sendable, Hashable {
     /// The size limit of the store; nil for as much as the disk can take.
     package let storeLimit: ByteCount?
 
-    package init(
+    init(
         connections: Int = 8,
         attempts: Int = 5,
         leastRate: ByteCount = ByteCount(count: 1_000),

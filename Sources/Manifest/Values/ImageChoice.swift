@@ -1,7 +1,7 @@
 import Base
 
 /// The choice of an image for a vehicle by a value of its row.
-package struct ImageChoice: Sendable, Hashable {
+struct ImageChoice: Sendable, Hashable {
     /// An image, and the place where it is named.
     struct Option: Sendable, Hashable {
         let image: String

@@ -30,20 +30,6 @@ package struct PlannedRepository: Sendable, Equatable {
     /// Nil when the repository's expired documents must not be used without network.
     package let grace: Duration?
     package let place: Place
-
-    init(
-        name: String,
-        root: FileReference,
-        metadata: ImageSource,
-        grace: Duration?,
-        place: Place
-    ) {
-        self.name = name
-        self.root = root
-        self.metadata = metadata
-        self.grace = grace
-        self.place = place
-    }
 }
 
 /// The repositories that a plan trusts, and single images that it allows or denies.

@@ -1,4 +1,4 @@
-package import Base
+import Base
 
 /// A value as text, which can be read as a number, a version or a word.
 package struct Literal: Sendable, Hashable, CustomStringConvertible {
@@ -14,7 +14,7 @@ package struct Literal: Sendable, Hashable, CustomStringConvertible {
     package var number: Double? { Self.number(text) }
 
     /// Text such as 4.12 is both a decimal number and a version.
-    package var version: FirmwareVersion? { FirmwareVersion(text) }
+    var version: FirmwareVersion? { FirmwareVersion(text) }
 
     package var description: String { text }
 

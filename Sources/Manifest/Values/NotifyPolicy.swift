@@ -51,13 +51,6 @@ package struct NotifyTarget: Sendable, Hashable {
     package let token: SecretReference?
     package let kinds: Set<NotifyKind>
 
-    package init(name: String, way: Way, token: SecretReference?, kinds: Set<NotifyKind>) {
-        self.name = name
-        self.way = way
-        self.token = token
-        self.kinds = kinds
-    }
-
     /// Whether it must get a notice after each run, because it raises an alarm without one.
     package var hearsEachRun: Bool { if case .healthcheck = way { true } else { false } }
 

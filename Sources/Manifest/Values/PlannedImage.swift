@@ -19,11 +19,6 @@ package struct PlannedImage: Sendable, Equatable {
     package struct Packing: Sendable, Hashable {
         package let digest: SHA256Digest
         package let size: ByteCount
-
-        package init(digest: SHA256Digest, size: ByteCount) {
-            self.digest = digest
-            self.size = size
-        }
     }
 
     package let name: String
@@ -43,7 +38,7 @@ package struct PlannedImage: Sendable, Equatable {
     package internal(set) var predecessor: FirmwareVersion?
     package let place: Place
 
-    package init(
+    init(
         name: String,
         source: ImageSource,
         mirrors: [ImageSource] = [],

@@ -17,7 +17,7 @@ package struct RolloutPolicy: Sendable, Equatable {
     package var overlap = Overlap.skip
     package var again = Again.whenAsked
 
-    package init(
+    init(
         waves: [Wave],
         pause: PauseRule?,
         window: Window?,

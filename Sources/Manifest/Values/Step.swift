@@ -32,7 +32,7 @@ package struct Step: Sendable, Equatable {
     /// The places of the properties and features that it names.
     let places: [String: NamePlace]
 
-    package init(_ action: Action, at place: Place) {
+    init(_ action: Action, at place: Place) {
         self.init(action, at: place, names: [:])
     }
 

@@ -13,7 +13,7 @@ package struct TokenIssuer: Sendable, Equatable {
     package let way: Way
     package let place: Place
 
-    package init(_ way: Way, at place: Place) {
+    init(_ way: Way, at place: Place) {
         self.way = way
         self.place = place
     }
@@ -33,7 +33,7 @@ package struct TokenIssuer: Sendable, Equatable {
     }
 
     /// The names in braces that stand for values of the vehicle in the fleet list.
-    package static let names = ["id", "serial", "go-serial", "hardware-id"]
+    static let names = ["id", "serial", "go-serial", "hardware-id"]
 
     /// The words of a program, with the vehicle's values filled in.
     package static func words(_ words: [String], for vehicle: PlannedVehicle) -> [String] {

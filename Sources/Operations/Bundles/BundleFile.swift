@@ -7,8 +7,8 @@ package import Images
 package struct BundleDemand: Sendable {
     package struct Key: Sendable {
         /// The name as given on the command line, for messages.
-        package let name: String
-        package let key: MinisignKey
+        let name: String
+        let key: MinisignKey
 
         package init(name: String, key: MinisignKey) {
             self.name = name
@@ -16,9 +16,9 @@ package struct BundleDemand: Sendable {
         }
     }
 
-    package let keys: [Key]
+    let keys: [Key]
     /// The number of these keys that must have signed.
-    package let threshold: Int
+    let threshold: Int
 
     package init(_ keys: [Key], threshold: Int? = nil) {
         // A key that is given twice is one signer.
@@ -33,13 +33,13 @@ package struct BundleDemand: Sendable {
 /// When signatures are demanded, the index is read from exactly the bytes that were verified, and
 /// each part must match that index: so a change of the file meanwhile is noticed.
 package final class BundleFile: Sendable {
-    package let path: String
+    let path: String
     package let index: BundleIndex
     /// Those of the demanded keys that signed the whole file.
-    package let signers: [MinisignKey]
+    let signers: [MinisignKey]
     private let descriptor: CInt
     /// The bytes before the parts, exactly as in the file.
-    package let beginning: [UInt8]
+    let beginning: [UInt8]
 
     package init(
         _ path: String,
@@ -111,7 +111,7 @@ package final class BundleFile: Sendable {
     }
 
     /// `count` bytes from this offset; nil when there are fewer.
-    package static func read(
+    static func read(
         _ descriptor: CInt,
         _ offset: Int64,
         _ count: Int
@@ -130,13 +130,13 @@ package final class BundleFile: Sendable {
     }
 
     /// Nil when the bundle has no such part.
-    package func part(_ name: String) throws(BundleFault) -> [UInt8]? {
+    func part(_ name: String) throws(BundleFault) -> [UInt8]? {
         do throws(BundleFault) {
             return try bytes(of: name)
         } catch .noMember { return nil }
     }
 
-    package func bytes(of name: String) throws(BundleFault) -> [UInt8] {
+    func bytes(of name: String) throws(BundleFault) -> [UInt8] {
         let (offset, member) = try index.place(of: name)
         guard !member.isHeld else { throw .noMember(name) }
         guard let bytes = Self.read(descriptor, offset, Int(member.size)) else {
@@ -146,7 +146,7 @@ package final class BundleFile: Sendable {
         return bytes
     }
 
-    package func names(below folder: String) -> [String] {
+    func names(below folder: String) -> [String] {
         index.members.map(\.name).filter { $0.utf8.starts(with: "\(folder)/".utf8) }
     }
 
@@ -217,7 +217,23 @@ private struct BundleSurvey {
             progress(offset, size)
         }
         self.beginning = beginning
-        let signed = hash.finish()
+        let (signers, causes) = Self.signers(of: hash.finish(), found)
+        self.signers = signers
+        guard signers.count >= demand.threshold else {
+            throw CommandError(
+                .trust,
+                "the bundle '\(path.visible)' is signed by \(signers.count) of "
+                    + "\(demand.keys.count) keys, \(demand.threshold) must sign",
+                because: causes
+            )
+        }
+    }
+
+    /// The keys that signed, and why the others have not.
+    private static func signers(
+        of signed: SignedBytes.Taken,
+        _ found: [(key: BundleDemand.Key, signatures: [MinisignSignature])]
+    ) -> (signers: [MinisignKey], causes: [String]) {
         var causes: [String] = []
         var signers: [MinisignKey] = []
         for (given, signatures) in found {
@@ -236,15 +252,7 @@ private struct BundleSurvey {
                 causes.append("the key '\(given.name.visible)': \(why)")
             }
         }
-        self.signers = signers
-        guard signers.count >= demand.threshold else {
-            throw CommandError(
-                .trust,
-                "the bundle '\(path.visible)' is signed by \(signers.count) of "
-                    + "\(demand.keys.count) keys, \(demand.threshold) must sign",
-                because: causes
-            )
-        }
+        return (signers, causes)
     }
 
     /// The signatures beside a bundle that may be by this key: `BUNDLE.KEYID.minisig` or

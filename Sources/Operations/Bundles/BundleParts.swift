@@ -1,23 +1,23 @@
-package import Base
-package import Commands
+import Base
+import Commands
 import Glibc
-package import Images
+import Images
 
 /// The parts of a bundle in the making.
-package struct BundleParts {
+struct BundleParts {
     private(set) var members: [BundleIndex.Member] = []
     private var contents: [ExactText: () throws(CommandError) -> [UInt8]] = [:]
 
-    package init() {}
+    init() {}
 
-    package mutating func add(_ name: String, _ bytes: [UInt8]) {
+    mutating func add(_ name: String, _ bytes: [UInt8]) {
         add(name, size: Int64(bytes.count), digest: SHA256.digest(of: bytes)) {
             () throws(CommandError) in bytes
         }
     }
 
     /// Adds a part that is read only when it is written.
-    package mutating func add(
+    mutating func add(
         _ name: String,
         size: Int64,
         digest: SHA256Digest,
@@ -32,7 +32,7 @@ package struct BundleParts {
     /// Writes the bundle; the file gets its name when all of it is on disk.
     ///
     /// `base` is the bundle that contains the parts which this one only names.
-    package func write(
+    func write(
         to path: String,
         created: WallTime,
         base: BundleIndex? = nil

@@ -10,22 +10,22 @@ package import Manifest
 package struct BundlePlan {
     /// A file that is beside the manifest after the bundle is taken over.
     package struct File {
-        package let part: String
+        let part: String
         /// Its path, relative to the manifest's folder.
-        package let path: [String]
+        let path: [String]
         /// Whether it is a profile.
-        package let isProfile: Bool
+        let isProfile: Bool
     }
 
     package let plan: FrozenPlan
     /// The manifest is last: the others are useless without it.
-    package let files: [File]
+    let files: [File]
 
     /// The name of the manifest's file.
-    package var manifest: String { files.last?.path.last ?? "" }
+    var manifest: String { files.last?.path.last ?? "" }
 
     /// The operator's profiles for the plan's vehicles.
-    package var profiles: [File] { files.filter { $0.part.utf8.starts(with: "profiles/".utf8) } }
+    var profiles: [File] { files.filter { $0.part.utf8.starts(with: "profiles/".utf8) } }
 
     /// `tell` is called with the diagnostics of the manifest.
     package init(
@@ -66,35 +66,46 @@ package struct BundlePlan {
             if let name = BundlePath(file)?.part { asked.insert(ExactText(name)) }
         }
         self.plan = plan
-        var files: [File] = []
         do throws(BundleFault) {
-            for member in bundle.index.members where member.name != part {
-                guard Self.isNamed(member.name, plan, asked) else {
-                    throw .unknownPart(member.name)
-                }
-                guard let parts = BundlePath(member.name)?.parts else { continue }
-                // Documents that verify images are in every bundle: they are small and belong
-                // together.
-                guard !member.isHeld || parts[0] == "images" else {
-                    throw .noMember(member.name)
-                }
-                switch parts[0] {
-                case "files":
-                    files.append(
-                        File(
-                            part: member.name,
-                            path: Array(parts.dropFirst()),
-                            isProfile: !asked.contains(ExactText(member.name))
-                        )
-                    )
-                case "profiles":
-                    files.append(File(part: member.name, path: parts, isProfile: true))
-                default: break
-                }
-            }
+            let files = try Self.files(of: bundle.index, besides: part, plan, asked)
             try Self.checkPlaces(files.map(\.path) + [[path]])
+            self.files = files + [File(part: part, path: [path], isProfile: false)]
         } catch { throw BundleFile.refusal(bundle.path, error) }
-        self.files = files + [File(part: part, path: [path], isProfile: false)]
+    }
+
+    /// The files of the bundle that the plan needs.
+    private static func files(
+        of index: BundleIndex,
+        besides manifest: String,
+        _ plan: FrozenPlan,
+        _ asked: Set<ExactText>
+    ) throws(BundleFault) -> [File] {
+        var files: [File] = []
+        for member in index.members where member.name != manifest {
+            guard isNamed(member.name, plan, asked) else {
+                throw .unknownPart(member.name)
+            }
+            guard let parts = BundlePath(member.name)?.parts else { continue }
+            // Documents that verify images are in every bundle: they are small and belong
+            // together.
+            guard !member.isHeld || parts[0] == "images" else {
+                throw .noMember(member.name)
+            }
+            switch parts[0] {
+            case "files":
+                files.append(
+                    File(
+                        part: member.name,
+                        path: Array(parts.dropFirst()),
+                        isProfile: !asked.contains(ExactText(member.name))
+                    )
+                )
+            case "profiles":
+                files.append(File(part: member.name, path: parts, isProfile: true))
+            default: break
+            }
+        }
+        return files
     }
 
     /// Checks that no two files have the same path, and that none is a folder of another.
@@ -163,11 +174,11 @@ package struct BundlePlan {
 
 /// The path of a file within a folder; it can neither lead out of the folder nor name the folder
 /// itself.
-package struct BundlePath: Equatable, Sendable {
-    package let parts: [String]
+struct BundlePath: Equatable, Sendable {
+    let parts: [String]
 
     /// Nil for an absolute path and for one with `..`; `./a//b` is `a/b`.
-    package init?(_ path: String) {
+    init?(_ path: String) {
         guard !path.utf8.starts(with: "/".utf8) else { return nil }
         parts = path.utf8.split(separator: 0x2F).map { String(decoding: $0, as: UTF8.self) }
             .filter { $0 != "." }
@@ -175,13 +186,13 @@ package struct BundlePath: Equatable, Sendable {
     }
 
     /// The name of the bundle's part that contains this file.
-    package var part: String { "files/" + parts.joined(separator: "/") }
+    var part: String { "files/" + parts.joined(separator: "/") }
 }
 
 extension FrozenPlan {
     /// Files that a manifest names but a bundle does not contain, if they are beside the manifest:
     /// secrets, and the certificates and keys for servers.
-    package var filesOfTheDepot: [String] {
+    var filesOfTheDepot: [String] {
         var files = [fetch.authorities, fetch.certificate, fetch.key].compactMap { $0?.text }
         for vehicle in vehicles {
             for case .file(let file)? in [vehicle.secret, vehicle.token] { files.append(file.text) }
@@ -190,7 +201,7 @@ extension FrozenPlan {
     }
 
     /// The files that verify images, in addition to those that the plan was read from.
-    package var filesBeside: [String] {
+    var filesBeside: [String] {
         var paths = trust.repositories.map(\.root.path)
         for image in images {
             if case .signature(.file(let key), _) = image.trust { paths.append(key.path) }

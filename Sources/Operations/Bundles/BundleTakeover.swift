@@ -12,9 +12,9 @@ import Store
 /// moved to its place in an order that allows the next attempt to finish after an interruption at
 /// any moment: images, the documents that verify them, files, the manifest.
 package struct BundleTakeover {
-    package let bundle: BundleFile
-    package let contents: BundlePlan
-    package let state: String
+    let bundle: BundleFile
+    let contents: BundlePlan
+    let state: String
     /// The wish to go back to an older bundle.
     private let older: OlderBundle?
 

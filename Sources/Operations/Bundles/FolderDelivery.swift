@@ -1,5 +1,5 @@
 import Base
-package import Commands
+import Commands
 import Glibc
 
 /// Writes several files below a folder: all of them or none.
@@ -9,11 +9,11 @@ import Glibc
 /// files, which the next delivery accepts.
 package final class FolderDelivery {
     package struct File {
-        package let path: [String]
-        package let bytes: [UInt8]
-        package let mode: UInt32
+        let path: [String]
+        let bytes: [UInt8]
+        let mode: UInt32
 
-        package init(path: [String], bytes: [UInt8], mode: UInt32 = 0o644) {
+        init(path: [String], bytes: [UInt8], mode: UInt32 = 0o644) {
             self.path = path
             self.bytes = bytes
             self.mode = mode
@@ -32,7 +32,7 @@ package final class FolderDelivery {
     private var draftsName: String { "\(Self.mark)\(getpid())" }
 
     /// Checks whether all files can be written; nothing is written yet.
-    package init(_ files: [File], into target: String) throws(CommandError) {
+    init(_ files: [File], into target: String) throws(CommandError) {
         self.target = target
         self.files = files
         root = open(target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -154,7 +154,7 @@ package final class FolderDelivery {
     private var placed: [File] = []
 
     /// Writes all missing files into a hidden folder.
-    package func stage() throws(CommandError) {
+    func stage() throws(CommandError) {
         if root < 0 {
             guard mkdir(target, 0o755) == 0 else { throw failure(.cannotCreate, target, errno) }
             madeTarget = true
@@ -191,7 +191,7 @@ package final class FolderDelivery {
     }
 
     /// Gives every file its name; when that fails for one, it is undone for all.
-    package func publish() throws(CommandError) {
+    func publish() throws(CommandError) {
         do throws(CommandError) {
             for (number, file) in files.enumerated() { try publish(file, number) }
             guard fsync(root) == 0 else { throw failure(.cannotWrite, target, errno) }

@@ -6,7 +6,7 @@ package struct Finding: Equatable, Sendable {
     package enum Grade: String, Sendable {
         case good, warning, bad
 
-        package var mark: String {
+        var mark: String {
             switch self {
             case .good: "ok      "
             case .warning: "warning "
@@ -16,7 +16,7 @@ package struct Finding: Equatable, Sendable {
     }
 
     /// The subject of findings about main.conf.
-    package static let settings = "settings"
+    static let settings = "settings"
 
     /// One line for each finding, with the remedy below it.
     package static func text(_ findings: [Finding], quietly: Bool) -> String {

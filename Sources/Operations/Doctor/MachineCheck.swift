@@ -11,14 +11,14 @@ package import Radio
 /// `validate`, `plan`, `run` and `exec` call it before anything else, so that all of them find the
 /// same faults.
 package struct MachineCheck {
-    package let plan: FrozenPlan
-    package let context: Context
-    package let profiles: ProfileLibrary
+    let plan: FrozenPlan
+    let context: Context
+    let profiles: ProfileLibrary
     /// The state directory in which images may already be; nil when none is known.
-    package let state: String?
+    let state: String?
     /// Whether this process is the run itself, and not a preparation for a service with credentials
     /// of its own.
-    package let isRun: Bool
+    let isRun: Bool
     /// Whether the plan is complete, so that no part is missing because of errors in the manifest.
     private let isWhole: Bool
 
@@ -40,12 +40,12 @@ package struct MachineCheck {
 
     /// One fault.
     package struct Finding {
-        package let kind: CommandError.Kind
+        let kind: CommandError.Kind
         package let diagnostic: Diagnostic
     }
 
     /// Throws when one of these vehicles could not be worked on; all faults are reported.
-    package func demand(for vehicles: [PlannedVehicle]) throws(CommandError) {
+    func demand(for vehicles: [PlannedVehicle]) throws(CommandError) {
         let findings = findings(for: vehicles)
         guard !findings.isEmpty else { return }
         Inputs.tell(findings.map(\.diagnostic), context)
@@ -53,7 +53,7 @@ package struct MachineCheck {
     }
 
     /// Prints the faults that would end a run as warnings: a command that only reads goes on.
-    package func warn(for vehicles: [PlannedVehicle]) {
+    func warn(for vehicles: [PlannedVehicle]) {
         let findings = findings(for: vehicles)
         Inputs.tell(findings.map { $0.diagnostic.asWarning }, context)
         if let refusal = Self.refusal(findings, plan.place.file) {

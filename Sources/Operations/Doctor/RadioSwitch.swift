@@ -18,9 +18,9 @@ package enum RadioSwitch {
 }
 
 /// A small file of the system.
-package enum SmallFile {
+enum SmallFile {
     /// The first 64 KiB of a file, nil when it cannot be read.
-    package static func text(_ path: String) -> String? {
+    static func text(_ path: String) -> String? {
         let file = open(path, O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }

@@ -5,10 +5,10 @@ package import Store
 
 /// A module that is to be enrolled or taken out of service.
 package struct EnrolTarget: Sendable {
-    package let vehicle: VehicleID
-    package let serial: Serial
-    package let profile: Profile
-    package let bond: BondPolicy
+    let vehicle: VehicleID
+    let serial: Serial
+    let profile: Profile
+    let bond: BondPolicy
 
     package init(vehicle: VehicleID, serial: Serial, profile: Profile, bond: BondPolicy) {
         self.vehicle = vehicle

@@ -73,7 +73,7 @@ package actor EnrolmentFiles: EnrolmentKeeper {
         }
     }
 
-    package func keep(_ record: InventoryRecord) async throws(EnrolFault) {
+    func keep(_ record: InventoryRecord) async throws(EnrolFault) {
         try await journaled { (journal) async throws(JournalError) in
             try await journal.keep([record])
         }
@@ -83,7 +83,7 @@ package actor EnrolmentFiles: EnrolmentKeeper {
     ///
     /// When the program refuses it, the secret stays in its file, and the same command passes it
     /// again.
-    package func hand(to program: String, in world: RealWorld) throws(EnrolFault) {
+    func hand(to program: String, in world: RealWorld) throws(EnrolFault) {
         guard let secret = try files?.secrets()[.current] else { return }
         let line = secret.withBytes { bytes in
             String(decoding: bytes, as: UTF8.self).split(separator: "\n").first.map(String.init)

@@ -57,28 +57,7 @@ struct EnrolmentList: Sendable {
 
     func candidates() throws(CommandError) -> [EnrolmentCandidate] {
         let list = try read(wish.fleet)
-        guard let batch = wish.batch else {
-            guard let text = wish.vehicle, let id = VehicleID(text) else {
-                throw CommandError(.usage, "'\((wish.vehicle ?? "").visible)' is no vehicle's id")
-            }
-            let listed = list.entries.first { $0.id == id.text }
-            let left = wish.undoes && listed == nil ? leaving(id) : nil
-            return [
-                try candidate(
-                    id,
-                    serial: wish.serial ?? left?.serial.text
-                        ?? (wish.name == nil ? listed?.serial : nil),
-                    family: listed?.family ?? left?.family.rawValue ?? wish.family,
-                    profile: listed?.profile ?? wish.profile,
-                    old: wish.oldSecret,
-                    passkey: wish.passkey ?? listed?.passkey,
-                    labels: wish.passkey.map {
-                        [EnrolmentCandidate.Cell(column: "passkey", text: $0)]
-                    } ?? [],
-                    list
-                )
-            ]
-        }
+        guard let batch = wish.batch else { return [try single(list)] }
         let pallet = try read(batch)
         let known: Set<String> = [
             "id", "serial", "family", "profile", "old-secret", "secret", "passkey",
@@ -120,6 +99,28 @@ struct EnrolmentList: Sendable {
         return candidates
     }
 
+    /// The vehicle that the command line names.
+    private func single(_ list: FleetFile) throws(CommandError) -> EnrolmentCandidate {
+        guard let text = wish.vehicle, let id = VehicleID(text) else {
+            throw CommandError(.usage, "'\((wish.vehicle ?? "").visible)' is no vehicle's id")
+        }
+        let listed = list.entries.first { $0.id == id.text }
+        let left = wish.undoes && listed == nil ? leaving(id) : nil
+        return try candidate(
+            id,
+            serial: wish.serial ?? left?.serial.text
+                ?? (wish.name == nil ? listed?.serial : nil),
+            family: listed?.family ?? left?.family.rawValue ?? wish.family,
+            profile: listed?.profile ?? wish.profile,
+            old: wish.oldSecret,
+            passkey: wish.passkey ?? listed?.passkey,
+            labels: wish.passkey.map {
+                [EnrolmentCandidate.Cell(column: "passkey", text: $0)]
+            } ?? [],
+            list
+        )
+    }
+
     /// The record of a vehicle that was being taken out of service when the last run was
     /// interrupted.
     private func leaving(_ id: VehicleID) -> EnrolmentRecord? {
@@ -142,38 +143,11 @@ struct EnrolmentList: Sendable {
         guard let family = FamilyRegistry.family(named: family) else {
             throw CommandError(.usage, "'\(family.visible)' is not a family of modules")
         }
-        let found: Profile
-        do throws(PropertyMistake) { found = try library.require(profile, of: family) } catch {
-            throw CommandError(.usage, error.message, hint: error.hint)
-        }
-        guard found.advertisement != nil else {
-            throw CommandError(
-                .usage,
-                "devices of family \(family.rawValue) connect to us and are not enrolled by radio",
-                hint: "add the vehicle to the fleet list by hand"
-            )
-        }
+        let found = try self.profile(profile, of: family)
         let bond = try bond(of: id, found, passkey)
-        var wanted: Serial?
-        if let text {
-            guard let serial = Serial(text) else {
-                throw CommandError(.usage, "'\(text.visible)' is not a serial")
-            }
-            wanted = serial
-        }
         let listed = list.entries.first { $0.id == id.text }
-        if let listed, let wanted, Serial(listed.serial) != wanted {
-            throw CommandError(
-                .usage,
-                "\(id) is listed with the serial \(listed.serial.visible)",
-                hint: "'enrol --undo \(id)' takes it out of service first"
-            )
-        }
-        if let other = list.entries.first(where: { $0.id != id.text && Serial($0.serial) == wanted }
-        ),
-            wanted != nil
-        {
-            throw CommandError(.usage, "that serial is listed as \(other.id.visible)")
+        let wanted = try text.map { (text) throws(CommandError) in
+            try serial(text, of: id, listed, list)
         }
         if wish.undoes, listed == nil, leaving(id) == nil {
             throw CommandError(.usage, "\(wish.fleet) has no vehicle \(id)")
@@ -206,6 +180,48 @@ struct EnrolmentList: Sendable {
             reference: reference,
             others: others
         )
+    }
+
+    private func profile(
+        _ name: String,
+        of family: Family
+    ) throws(CommandError) -> Profile {
+        let found: Profile
+        do throws(PropertyMistake) { found = try library.require(name, of: family) } catch {
+            throw CommandError(.usage, error.message, hint: error.hint)
+        }
+        guard found.advertisement != nil else {
+            throw CommandError(
+                .usage,
+                "devices of family \(family.rawValue) connect to us and are not enrolled by radio",
+                hint: "add the vehicle to the fleet list by hand"
+            )
+        }
+        return found
+    }
+
+    /// A serial that no other vehicle is listed with, and the vehicle with no other.
+    private func serial(
+        _ text: String,
+        of id: VehicleID,
+        _ listed: FleetFile.Entry?,
+        _ list: FleetFile
+    ) throws(CommandError) -> Serial {
+        guard let wanted = Serial(text) else {
+            throw CommandError(.usage, "'\(text.visible)' is not a serial")
+        }
+        if let listed, Serial(listed.serial) != wanted {
+            throw CommandError(
+                .usage,
+                "\(id) is listed with the serial \(listed.serial.visible)",
+                hint: "'enrol --undo \(id)' takes it out of service first"
+            )
+        }
+        if let other = list.entries.first(where: { $0.id != id.text && Serial($0.serial) == wanted }
+        ) {
+            throw CommandError(.usage, "that serial is listed as \(other.id.visible)")
+        }
+        return wanted
     }
 
     /// The other vehicles that name the secret; refused when it would have to be replaced.

@@ -4,8 +4,8 @@ package import Commands
 /// The flags and arguments of `enrol`.
 package struct EnrolmentWish: Sendable {
     /// The vehicle's id; nil with a batch.
-    package let vehicle: String?
-    package let batch: String?
+    let vehicle: String?
+    let batch: String?
     /// The fleet list that the vehicles are added to.
     let fleet: String
     let serial: String?

@@ -24,7 +24,7 @@ package struct SecretFiles: Sendable {
     }
 
     /// The name of the file of a vehicle's own secret, without an ending.
-    package static func name(of vehicle: VehicleID) -> String {
+    static func name(of vehicle: VehicleID) -> String {
         let plain = String(
             decoding: vehicle.text.utf8.map { byte -> UInt8 in
                 switch byte {
@@ -55,7 +55,7 @@ package struct SecretFiles: Sendable {
     }
 
     /// Whether copying to these files would overwrite no other secret.
-    package func canBeCopied(to copy: SecretFiles) throws(EnrolFault) -> Bool {
+    func canBeCopied(to copy: SecretFiles) throws(EnrolFault) -> Bool {
         let secrets = try copied()
         for ending in OutsideFile.endings {
             guard let there = try copy.read(copy.file.current(ending)) else { continue }
@@ -67,7 +67,7 @@ package struct SecretFiles: Sendable {
     }
 
     /// Writes a copy, which only its owner can read: the owner of these files.
-    package func copy(to copy: SecretFiles) throws(EnrolFault) {
+    func copy(to copy: SecretFiles) throws(EnrolFault) {
         let secrets = try copied()
         try copy.prepare()
         for (ending, secret) in secrets {

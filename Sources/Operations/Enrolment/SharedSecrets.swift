@@ -30,7 +30,7 @@ package struct SharedSecrets {
         }
     }
 
-    package init(_ holders: [SecretHolder], _ context: Context) {
+    init(_ holders: [SecretHolder], _ context: Context) {
         self.init(holders, credentials: context.variable("CREDENTIALS_DIRECTORY"))
     }
 
@@ -69,7 +69,7 @@ package struct SharedSecrets {
     }
 
     /// The vehicles of each secret that more than one has, in the order of the list.
-    package var groups: [[SecretHolder]] {
+    var groups: [[SecretHolder]] {
         order.compactMap { holders[$0] }.filter { $0.count > 1 }
     }
 
@@ -78,13 +78,13 @@ package struct SharedSecrets {
     private static let mostNamed = 3
 
     /// The vehicles' names, or the first of them and the number of the others.
-    package static func text(_ vehicles: [VehicleID]) -> String {
+    static func text(_ vehicles: [VehicleID]) -> String {
         let names = vehicles.prefix(mostNamed).map(\.text.visible).joined(separator: ", ")
         let rest = vehicles.count - mostNamed
         return rest > 0 ? "\(names) and \(rest) more" : names
     }
 
-    package static let remedy =
+    static let remedy =
         "`yardmaster secrets rotate MANIFEST --split` gives each vehicle a key file of its own "
         + "and rotates then"
 }

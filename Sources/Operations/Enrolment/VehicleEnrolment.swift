@@ -136,23 +136,7 @@ package struct VehicleEnrolment: Sendable {
                 time: time,
                 lane: lane
             )
-            let enroller = Enroller(
-                EnrolTarget(
-                    vehicle: candidate.vehicle,
-                    serial: serial,
-                    profile: candidate.profile,
-                    bond: candidate.bond
-                ),
-                keeper: files,
-                central: central,
-                time: time,
-                searchingFor: wish.search,
-                chance: {
-                    var source = SystemRandomNumberGenerator()
-                    return source.next()
-                },
-                unless: { stop.isRequested }
-            )
+            let enroller = enroller(of: candidate, serial, files, central, time, stop)
             if wish.undoes {
                 try await enroller.undo()
                 result.outcome = .undone
@@ -178,6 +162,33 @@ package struct VehicleEnrolment: Sendable {
             result.fault = error.kind
         }
         return result
+    }
+
+    private func enroller(
+        of candidate: EnrolmentCandidate,
+        _ serial: Serial,
+        _ files: EnrolmentFiles,
+        _ central: any Central,
+        _ time: any Timekeeper,
+        _ stop: StopSignal
+    ) -> Enroller {
+        Enroller(
+            EnrolTarget(
+                vehicle: candidate.vehicle,
+                serial: serial,
+                profile: candidate.profile,
+                bond: candidate.bond
+            ),
+            keeper: files,
+            central: central,
+            time: time,
+            searchingFor: wish.search,
+            chance: {
+                var source = SystemRandomNumberGenerator()
+                return source.next()
+            },
+            unless: { stop.isRequested }
+        )
     }
 
     private func row(of candidate: EnrolmentCandidate, _ serial: Serial) -> [(

@@ -1,31 +1,31 @@
 package import Commands
 package import Images
-package import Manifest
+import Manifest
 import Synchronization
 
 /// A flag that any thread can set once.
-package final class NewMark: Sendable {
+final class NewMark: Sendable {
     private let mark = Atomic(false)
 
-    package init() {}
+    init() {}
 
-    package func set() { mark.store(true, ordering: .relaxed) }
+    func set() { mark.store(true, ordering: .relaxed) }
 
-    package var isSet: Bool { mark.load(ordering: .relaxed) }
+    var isSet: Bool { mark.load(ordering: .relaxed) }
 }
 
 /// An image of a plan that cannot be fetched, and its meaning for the command.
 package struct FetchFailure: Error {
-    package let image: PlannedImage
-    package let error: FetchError
+    let image: PlannedImage
+    let error: FetchError
 
-    package init(_ image: PlannedImage, _ error: FetchError) {
+    init(_ image: PlannedImage, _ error: FetchError) {
         self.image = image
         self.error = error
     }
 
     /// One error for all of them, nil when there is none; the worst one decides the exit code.
-    package static func refusal(_ failures: [FetchFailure], of total: Int) -> CommandError? {
+    static func refusal(_ failures: [FetchFailure], of total: Int) -> CommandError? {
         guard let first = failures.first else { return nil }
         let code = ExitCode.worst(of: failures.map(\.kind.exitCode))
         let worst = failures.first { $0.kind.exitCode == code } ?? first
@@ -63,7 +63,7 @@ package struct FetchFailure: Error {
         }
     }
 
-    package var kind: CommandError.Kind {
+    var kind: CommandError.Kind {
         switch error {
         case .store(let error): return Self.kind(ofStore: error)
         case .cancelled: return .unavailable

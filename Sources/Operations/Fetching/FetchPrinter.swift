@@ -5,8 +5,8 @@ package import Images
 package struct FetchPrinter {
     /// One image of the plan.
     package struct Row {
-        package let name: String
-        package var size: ByteCount?
+        let name: String
+        var size: ByteCount?
         fileprivate var origin: Origin?
         fileprivate var count = 0
         fileprivate var from = 0

@@ -1,10 +1,10 @@
 import Base
-package import Images
-package import Manifest
+import Images
+import Manifest
 
 extension FetchSettings {
     /// The settings of a manifest's `fetch`; all others have their defaults.
-    package init(_ policy: FetchPolicy) {
+    init(_ policy: FetchPolicy) {
         self.init()
         connections = policy.connections
         attempts = policy.attempts

@@ -9,14 +9,14 @@ package struct FetchSummary: Sendable, Equatable {
     }
 
     package struct Row: Sendable, Equatable {
-        package let name: String
-        package let digest: SHA256Digest
-        package fileprivate(set) var state: State
+        let name: String
+        let digest: SHA256Digest
+        fileprivate(set) var state: State
         /// Nil for an image that was not fetched.
-        package let size: ByteCount?
-        package let path: String?
+        let size: ByteCount?
+        let path: String?
 
-        package init(
+        init(
             name: String,
             digest: SHA256Digest,
             state: State,
@@ -32,8 +32,8 @@ package struct FetchSummary: Sendable, Equatable {
     }
 
     /// Nil before the manifest was read.
-    package var rollout: String?
-    package var rows: [Row] = []
+    var rollout: String?
+    var rows: [Row] = []
 
     package init() {}
 

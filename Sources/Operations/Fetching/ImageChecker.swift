@@ -1,21 +1,17 @@
-package import Base
-package import Commands
-package import Images
-package import Manifest
-package import Radio
-package import Rollout
-package import Store
+import Base
+import Commands
+import Images
+import Manifest
+import Radio
+import Rollout
+import Store
 
 /// Checks the images of a plan, which are in the store, before any radio work.
-package struct ImageChecker {
-    package let store: ImageStore
-
-    package init(store: ImageStore) {
-        self.store = store
-    }
+struct ImageChecker {
+    let store: ImageStore
 
     /// The firmware in an image, after all checks that are possible without a module.
-    package func content(
+    func content(
         of image: PlannedImage
     ) async throws(CommandError) -> (ImageContent, ByteCount) {
         guard
@@ -34,7 +30,7 @@ package struct ImageChecker {
     }
 
     /// The content of an image's bytes, after all checks that are possible without a module.
-    package static func content(
+    static func content(
         of image: PlannedImage,
         _ bytes: [UInt8]
     ) throws(CommandError) -> ImageContent {
@@ -52,7 +48,7 @@ package struct ImageChecker {
     }
 
     /// The image that another rollout began to send, if the store still has it.
-    package func image(of debt: Debt, family: Family) async -> UpdateJob? {
+    func image(of debt: Debt, family: Family) async -> UpdateJob? {
         guard let version = debt.version,
             let request = ImageRequest(name: debt.title, digest: debt.image, size: nil)
         else { return nil }
@@ -104,7 +100,7 @@ package struct ImageChecker {
 
     /// The reasons why images must not be sent to the vehicles that a plan names for them; each
     /// wrong pair is listed once.
-    package static func check(
+    static func check(
         _ contents: [String: ImageContent],
         of plan: FrozenPlan,
         for vehicles: [PlannedVehicle],

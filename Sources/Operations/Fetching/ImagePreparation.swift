@@ -1,14 +1,14 @@
 import Base
 package import Commands
-package import Images
+import Images
 package import Manifest
 import Rollout
 import Synchronization
 
 /// An image that is in the store now.
 package struct FetchedImage: Sendable {
-    package let planned: PlannedImage
-    package let stored: StoredImage
+    let planned: PlannedImage
+    let stored: StoredImage
     /// Whether it was fetched in this call.
     let isNew: Bool
     /// Its origin in this call; nil when it was here before.
@@ -17,13 +17,13 @@ package struct FetchedImage: Sendable {
 
 /// Fetches every image of a plan into the store, before anything else is done.
 package struct ImagePreparation: Sendable {
-    package let plan: FrozenPlan
+    let plan: FrozenPlan
     /// The state directory, which exists.
-    package let state: String
-    package let context: Context
-    package let common: CommonOptions
+    let state: String
+    let context: Context
+    let common: CommonOptions
     /// Whether images that are copied from this machine are reported.
-    package let tellsLocalFiles: Bool
+    let tellsLocalFiles: Bool
 
     package init(
         plan: FrozenPlan,
@@ -47,7 +47,7 @@ package struct ImagePreparation: Sendable {
     /// All images in the order of the plan; the error names every image that cannot be fetched.
     ///
     /// Nil when a signal interrupted it: bytes that arrived are kept.
-    package func bringAll() async throws(CommandError) -> [FetchedImage]? {
+    func bringAll() async throws(CommandError) -> [FetchedImage]? {
         let outcome = try await bring()
         guard !outcome.wasCut else { return nil }
         if let refusal = outcome.refusal { throw refusal }
@@ -94,7 +94,7 @@ package struct ImagePreparation: Sendable {
     }
 
     /// Reports that a signal interrupted it.
-    package func tellCut() -> ExitCode {
+    func tellCut() -> ExitCode {
         let code = Self.cutCode
         noteCut()
         if common.wantsJSON {

@@ -1,8 +1,8 @@
-package import Images
-package import Manifest
+import Images
+import Manifest
 
 /// Whether the store has an image, and whether the manifest accepts it.
-package enum ImagePresence: Sendable, Equatable {
+enum ImagePresence: Sendable, Equatable {
     case usable
     /// Not there, or with other bytes under its name.
     case absent
@@ -12,7 +12,7 @@ package enum ImagePresence: Sendable, Equatable {
     case refused(String)
 
     /// Reads all of it: the name alone proves nothing.
-    package init(of image: PlannedImage, under trust: TrustPolicy, in store: StoreFolder) {
+    init(of image: PlannedImage, under trust: TrustPolicy, in store: StoreFolder) {
         let lists = ReleaseLists(allowed: Set(trust.allowed), denied: Set(trust.denied))
         do throws(PolicyRefusal) {
             try lists.check(image.digest)
@@ -32,7 +32,7 @@ package enum ImagePresence: Sendable, Equatable {
     }
 
     /// The words of `plan`.
-    package var words: String {
+    var words: String {
         switch self {
         case .usable: "in the store"
         case .absent: "not in the store, to be fetched"

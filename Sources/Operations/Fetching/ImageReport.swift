@@ -186,31 +186,35 @@ package struct ImageReport {
                 )
             )
         }
-        if !image.dependencies.isEmpty {
-            facts.append(
-                Fact(
-                    "needs",
-                    image.dependencies.map { "image \($0.image) \($0.atLeast) or newer" }
-                        .joined(separator: ", "),
-                    "dependencies",
-                    .array(
-                        image.dependencies.map {
-                            .object([
-                                "image": .int($0.image),
-                                "atLeast": .string($0.atLeast.description),
-                            ])
-                        }
-                    )
-                )
-            )
+        facts += needs(image.dependencies) + Self.facts(image.header)
+        if let trailer = image.trailer {
+            let text = trailer.isConfirmed ? "confirmed" : "for a test"
+            facts.append(Fact("trailer", text, "trailer"))
         }
-        let flags = image.header.flags
+        return facts
+    }
+
+    private static func needs(_ dependencies: [MCUbootImage.Dependency]) -> [Fact] {
+        guard !dependencies.isEmpty else { return [] }
+        let text = dependencies.map { "image \($0.image) \($0.atLeast) or newer" }
+        let values = dependencies.map {
+            JSONValue.object([
+                "image": .int($0.image), "atLeast": .string($0.atLeast.description),
+            ])
+        }
+        return [Fact("needs", text.joined(separator: ", "), "dependencies", .array(values))]
+    }
+
+    /// What the flags of the header say.
+    private static func facts(_ header: MCUbootHeader) -> [Fact] {
+        var facts: [Fact] = []
+        let flags = header.flags
         if flags.isEncrypted { facts.append(Fact("encrypted", "yes", "encrypted", .bool(true))) }
         if flags.isCompressed {
             facts.append(Fact("compressed", "yes", "compressed", .bool(true)))
         }
         if flags.contains(.romFixed) || flags.contains(.ramLoad) {
-            let address = image.header.loadAddress
+            let address = header.loadAddress
             let place = "0x" + String(address, radix: 16)
             facts.append(
                 Fact(
@@ -220,10 +224,6 @@ package struct ImageReport {
                     .integer(Int64(address))
                 )
             )
-        }
-        if let trailer = image.trailer {
-            let text = trailer.isConfirmed ? "confirmed" : "for a test"
-            facts.append(Fact("trailer", text, "trailer"))
         }
         return facts
     }

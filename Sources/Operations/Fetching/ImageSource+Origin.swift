@@ -1,9 +1,9 @@
-package import Images
-package import Manifest
+import Images
+import Manifest
 
 extension ImageSource {
     /// The same source in the form of the room `Images`.
-    package var origin: Origin? {
+    var origin: Origin? {
         switch self {
         case .https(let url): WebAddress(url).map { .web($0) }
         case .http(let url): WebAddress(url, allowsHTTP: true).map { .web($0) }

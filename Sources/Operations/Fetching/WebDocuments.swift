@@ -1,10 +1,10 @@
 import Base
-package import Commands
-package import Images
-package import Manifest
+import Commands
+import Images
+import Manifest
 
 /// A repository at a web address or in a folder of this machine.
-package struct WebDocuments: MetadataSource {
+struct WebDocuments: MetadataSource {
     private static let patience = Duration.seconds(60)
 
     /// The address of the documents, ending in `/`.
@@ -18,7 +18,7 @@ package struct WebDocuments: MetadataSource {
     private let base: Base
 
     /// `url` is an http, https or file address; a `/` at its end is optional.
-    package init(_ url: String, _ downloads: any Downloads) {
+    init(_ url: String, _ downloads: any Downloads) {
         self.downloads = downloads
         guard url.hasPrefix("file:") else {
             base = .web(url.hasSuffix("/") ? url : url + "/")
@@ -33,7 +33,7 @@ package struct WebDocuments: MetadataSource {
         base = .folder(file.path + "/")
     }
 
-    package init(_ source: ImageSource, _ downloads: any Downloads) {
+    init(_ source: ImageSource, _ downloads: any Downloads) {
         self.downloads = downloads
         switch source {
         case .https(let url), .http(let url):
@@ -42,12 +42,12 @@ package struct WebDocuments: MetadataSource {
         }
     }
 
-    package func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+    func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         try await Self.fetch(try origin(path), limit: limit, downloads)
     }
 
     /// One document with an address of its own.
-    package static func document(
+    static func document(
         at source: ImageSource,
         limit: Int64,
         _ downloads: any Downloads
@@ -118,14 +118,14 @@ package struct DocumentFetching {
     /// The time limit for all documents of one command together.
     private static let patience = Duration.seconds(300)
 
-    package let downloads: BoundedDownloads
+    let downloads: BoundedDownloads
     private let fetcher: ImageFetcher
     private let thread: ThreadExecutor
 
     /// `state` is the directory of the store, if images were fetched.
     ///
     /// `policy` is a manifest's, with its settings for servers.
-    package init(state: String, _ policy: FetchPolicy? = nil) throws(CommandError) {
+    init(state: String, _ policy: FetchPolicy? = nil) throws(CommandError) {
         do throws(ThreadError) {
             thread = try ThreadExecutor.start(name: "documents")
         } catch {
@@ -148,7 +148,7 @@ package struct DocumentFetching {
         downloads = BoundedDownloads(fetcher, within: Self.patience, time: time)
     }
 
-    package func stop() async {
+    func stop() async {
         await fetcher.stop()
         thread.stop()
     }

@@ -2,9 +2,9 @@ import Base
 import Glibc
 
 /// Paths that mean the same file wherever the command is given.
-package enum AbsolutePath {
+enum AbsolutePath {
     /// The path from the root, through the real folder when that exists.
-    package static func of(_ path: String) -> String {
+    static func of(_ path: String) -> String {
         let whole = path.hasPrefix("/") ? path : current + "/" + path
         let (folder, name) = (FilePlace.folder(of: whole), whole.split(separator: "/").last ?? "")
         if name != "..", name != ".", let real = realpath(folder, nil) {

@@ -1,4 +1,4 @@
-package import Base
+import Base
 import Glibc
 
 /// A file in the making, beside the one that it replaces: that one is complete at any moment, old
@@ -8,7 +8,7 @@ import Glibc
 /// last one to publish wins. A draft is locked, and the lock ends with its process, so that the
 /// next process with the same file removes it.
 package final class Draft {
-    package let descriptor: CInt
+    let descriptor: CInt
     private let place: FilePlace
     private let draft: FilePlace
     private var isPublished = false
@@ -27,7 +27,7 @@ package final class Draft {
     /// The draft, or why there is none.
     ///
     /// Its mode is `mode` reduced by the process's mask.
-    package static func begin(for path: String, mode: UInt32) -> Result<Draft, FileFault> {
+    static func begin(for path: String, mode: UInt32) -> Result<Draft, FileFault> {
         do throws(FileFault) { return .success(try begin(for: FilePlace(path), mode)) } catch {
             return .failure(error)
         }
@@ -54,7 +54,7 @@ package final class Draft {
     }
 
     /// Writes it to disk and gives it its name; returns the error number.
-    package func publish() -> CInt? {
+    func publish() -> CInt? {
         guard fsync(descriptor) == 0 else { return errno }
         do throws(FileFault) {
             try place.folder.rename(draft.name, to: place.name)
@@ -120,12 +120,12 @@ package final class Draft {
     }
 
     /// Creates the folder of a file, accessible for its owner only: the owner of the folder above.
-    package static func makeFolder(of path: String) {
+    static func makeFolder(of path: String) {
         try? FilePlace.makeFolder(FilePlace.folder(of: path))
     }
 
     /// Syncs the folder of a file.
-    package static func sync(folderOf path: String) {
+    static func sync(folderOf path: String) {
         try? Folder.open(FilePlace.folder(of: path)).sync()
     }
 
@@ -139,7 +139,7 @@ package final class Draft {
     }
 
     /// Whether this is the name of a draft.
-    package static func isName(_ name: String) -> Bool {
+    static func isName(_ name: String) -> Bool {
         guard name.hasSuffix(ending) else { return false }
         let mark = name.utf8.dropLast(ending.utf8.count).split(separator: 0x2E).last ?? [][...]
         return Hex.bytes(String(decoding: mark, as: UTF8.self))?.count == 8

@@ -9,7 +9,7 @@ package struct ReportFile: Sendable {
         case html, xml, csv, json, prom
     }
 
-    package let path: String
+    let path: String
     private let kind: Kind
 
     /// Nil when the suffix is of no kind of report.
@@ -50,7 +50,7 @@ package struct ReportFile: Sendable {
 
     /// Writes the report, replacing an older one completely or not at all; returns the reason of a
     /// failure.
-    package func write(_ story: RunStory, zone: Zone) -> String? {
+    func write(_ story: RunStory, zone: Zone) -> String? {
         Draft.write(Array(text(story, zone).utf8), to: path, mode: 0o644).map {
             Descriptor.text(of: $0)
         }

@@ -7,7 +7,7 @@ package import Store
 package struct FleetAccess: Sendable {
     package let address: FleetAddress
     /// This machine's name in the fleet.
-    package let gateway: String
+    let gateway: String
     private let password: Secret?
 
     static let file = "/etc/yardmaster/fleet.conf"
@@ -81,7 +81,7 @@ package struct FleetAccess: Sendable {
     }
 
     /// The address, for people; it has no password.
-    package var name: String { address.text }
+    var name: String { address.text }
 
     /// Uses the flag, else the environment, else the file.
     private static func named(
@@ -178,7 +178,7 @@ package struct FleetAccess: Sendable {
     }
 
     /// How long a statement may take where somebody waits for its answer.
-    package static let usualPatience = Duration.seconds(8)
+    static let usualPatience = Duration.seconds(8)
 
     /// The database, on a thread that it may block.
     func database(
@@ -283,7 +283,7 @@ extension FleetError {
     }
 
     /// The error for people.
-    package func commandError(_ address: FleetAddress) -> CommandError {
+    func commandError(_ address: FleetAddress) -> CommandError {
         let (kind, hint): (CommandError.Kind, String?) =
             switch self.kind {
             case .noLibrary: (.unavailable, "apt-get install libpq5")

@@ -1,5 +1,5 @@
-package import Base
-package import Commands
+import Base
+import Commands
 import Rollout
 import Store
 
@@ -7,14 +7,14 @@ import Store
 ///
 /// Every gateway obeys them before its next act; when this answers, they are in force there.
 package struct FleetControl: Sendable {
-    package let access: FleetAccess
+    let access: FleetAccess
 
     package init(access: FleetAccess) {
         self.access = access
     }
 
     /// The result of a request in the fleet.
-    package enum Result {
+    enum Result {
         /// The complete answer.
         case whole(SteeringAnswer)
         /// The fleet's part; the machine's own journal has its own part.
@@ -24,7 +24,7 @@ package struct FleetControl: Sendable {
     /// The vehicles that these selections may mean, as far as the fleet knows them.
     ///
     /// Those that are named are asked for by key; only a pattern needs all names.
-    package func vehicles(
+    func vehicles(
         _ selections: [VehicleSelection]
     ) async throws(CommandError) -> Set<VehicleID> {
         guard !selections.isEmpty else { return [] }
@@ -37,13 +37,13 @@ package struct FleetControl: Sendable {
     }
 
     /// The fleet's rollouts that are no orders, the one that was worked on last first.
-    package func rollouts() async throws(CommandError) -> [String] {
+    func rollouts() async throws(CommandError) -> [String] {
         try await access.withTables { fleet throws(FleetError) in
             try await fleet.latestRollouts()
         }
     }
 
-    package func perform(
+    func perform(
         _ request: SteeringRequest,
         on vehicles: [VehicleID?]
     ) async throws(CommandError) -> Result {
@@ -209,7 +209,7 @@ package struct FleetControl: Sendable {
 }
 
 /// The fleet's part of a request, beside this machine's own journal.
-package struct FleetShare {
+struct FleetShare {
     /// The vehicles that the request selects.
     var known: Set<VehicleID> = []
     var lifted = 0

@@ -1,6 +1,6 @@
 import Base
 import Rollout
-package import Store
+import Store
 
 extension FleetCoordinator {
     /// Reports progress, for `status` and the like; no right depends on it.
@@ -31,7 +31,7 @@ extension FleetCoordinator {
 
 extension FleetPost {
     /// Reports the progress of updates that were begun here and are not proven.
-    package func tellDebts() async throws(JournalError) {
+    func tellDebts() async throws(JournalError) {
         guard let holder else { return }
         var all: [FleetProgress] = []
         for debt in try await journal.fleetOpen().debts {

@@ -68,7 +68,7 @@ package final class FleetCoordinator: Coordinator {
     let state: Mutex<State>
 
     /// How long a vehicle waits for a database that does not answer or may not grant.
-    package static let patience = Duration.seconds(30 * 60)
+    static let patience = Duration.seconds(30 * 60)
     private static let tick = Duration.seconds(1)
     static let lookPause = Duration.seconds(5)
     static let waitingPause = Duration.seconds(30)

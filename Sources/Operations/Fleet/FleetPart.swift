@@ -1,7 +1,7 @@
 package import Base
-package import Manifest
+import Manifest
 package import Rollout
-package import Store
+import Store
 
 /// A run's part in a rollout of the fleet.
 package struct FleetPart: Sendable {
@@ -15,11 +15,11 @@ package struct FleetPart: Sendable {
     package var wave: Int?
     package var rules = WaveBoard.Rules()
     /// Whether it has only some of the plan's vehicles.
-    package var isPartial = false
+    var isPartial = false
     /// Whether the run is a rehearsal: its time is simulated, and a wave soaks by that time.
-    package var isRehearsal = false
+    var isRehearsal = false
     /// The program and its version.
-    package var program = ""
+    var program = ""
     /// The adapters and links of its run, for people who watch.
     package var adapters: [String] = []
     package var links = 0
@@ -31,7 +31,7 @@ package struct FleetPart: Sendable {
 
 extension FleetPlan {
     /// The whole plan, for a run with all or some of its vehicles.
-    package init(_ plan: FrozenPlan, isPartial: Bool) {
+    init(_ plan: FrozenPlan, isPartial: Bool) {
         let waves = ScheduleBuilder(plan).waves
         var numbers: [VehicleID: Int] = [:]
         for (number, wave) in waves.enumerated() {

@@ -6,13 +6,8 @@ import Store
 
 /// A fleet from which a run takes its rights.
 package struct FleetPlace: Sendable {
-    package let access: FleetAccess
-    package let context: Context
-
-    package init(access: FleetAccess, context: Context) {
-        self.access = access
-        self.context = context
-    }
+    let access: FleetAccess
+    let context: Context
 
     /// Signs in, after giving back the rights of earlier processes in this state directory.
     ///

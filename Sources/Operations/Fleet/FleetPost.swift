@@ -6,19 +6,19 @@ package import Store
 ///
 /// It may send them again as often as necessary: a report that arrives twice changes nothing the
 /// second time.
-package struct FleetPost: Sendable {
+struct FleetPost: Sendable {
     let journal: Journal
     let fleet: FleetDatabase
     /// The process in whose name open work is reported again; nil when there is no open work.
     let holder: FleetHolder?
     private let gateway: String
 
-    package init(_ journal: Journal, _ fleet: FleetDatabase, as holder: FleetHolder) {
+    init(_ journal: Journal, _ fleet: FleetDatabase, as holder: FleetHolder) {
         self.init(journal, fleet, gateway: holder.gateway, last: holder.instance)
     }
 
     /// For a gateway without a process of its own yet: `last` is the previous one.
-    package init(
+    init(
         _ journal: Journal,
         _ fleet: FleetDatabase,
         gateway: String,
@@ -33,7 +33,7 @@ package struct FleetPost: Sendable {
     ///
     /// A database with another history may have lost reports: all of them are sent again, and the
     /// open work here too, before anything is requested.
-    package func deliver() async throws(JournalError) -> FleetError? {
+    func deliver() async throws(JournalError) -> FleetError? {
         let place: FleetPlaceInHistory
         do throws(FleetError) { place = try await fleet.place(of: gateway) } catch { return error }
         if try await journal.fleetHistory() != place.mark {
@@ -115,7 +115,7 @@ package struct FleetPost: Sendable {
 
     /// Applies here the hold that people have set in the fleet, and there the hold that a gate has
     /// set here; returns why that was not possible.
-    package func follow(_ rollout: String) async throws(JournalError) -> FleetError? {
+    func follow(_ rollout: String) async throws(JournalError) -> FleetError? {
         let own = try await journal.hold(on: rollout)
         let before = try await journal.fleetMark(of: rollout)
         var known: FleetRollout?

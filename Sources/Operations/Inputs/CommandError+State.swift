@@ -35,7 +35,7 @@ extension CommandError {
     }
 
     /// The error for a journal that cannot be used.
-    package init(_ error: JournalError) {
+    init(_ error: JournalError) {
         let kind: CommandError.Kind =
             switch error.kind {
             case .cannotCreate, .missing: .cannotCreate
@@ -60,7 +60,7 @@ extension CommandError {
     }
 
     /// The error for a journal that a reading command cannot read.
-    package init(reading error: JournalError, in state: String) {
+    init(reading error: JournalError, in state: String) {
         guard error.kind == .missing else {
             self.init(error)
             return
@@ -84,7 +84,7 @@ extension CommandError {
 
 extension StateDirectory {
     /// Opens the directory; creates it when it does not exist.
-    package static func prepared(at path: String) throws(CommandError) -> StateDirectory {
+    static func prepared(at path: String) throws(CommandError) -> StateDirectory {
         do throws(StateDirectoryError) {
             return try create(at: path)
         } catch { throw CommandError(error) }

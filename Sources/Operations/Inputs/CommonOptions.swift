@@ -32,7 +32,7 @@ package struct CommonOptions: Sendable {
     }
 
     /// The same options with other profiles.
-    package func using(_ profiles: ProfileLibrary, in folder: String) -> CommonOptions {
+    func using(_ profiles: ProfileLibrary, in folder: String) -> CommonOptions {
         var options = self
         options.profiles = profiles
         options.profileFolder = folder
@@ -98,6 +98,21 @@ package struct CommonOptions: Sendable {
             because: ["STATE_DIRECTORY, XDG_STATE_HOME and HOME are no absolute paths"],
             hint: "name it with --state DIR"
         )
+    }
+}
+
+extension Context {
+    /// Answers with a document for programs, or with text for people unless the command is quiet.
+    package func answer(
+        _ options: CommonOptions,
+        _ document: @autoclosure () -> JSONValue,
+        _ text: @autoclosure () -> String
+    ) {
+        if options.wantsJSON {
+            console.result(document().text + "\n")
+        } else if !options.isQuiet {
+            console.result(text())
+        }
     }
 }
 

@@ -79,7 +79,7 @@ package enum Inputs {
     }
 
     /// The simulated depot of a rehearsal of this plan.
-    package static func depot(
+    static func depot(
         _ simulation: SimulationOptions,
         for plan: FrozenPlan,
         _ context: Context,
@@ -135,7 +135,7 @@ package enum Inputs {
     /// The vehicles that `--limit` includes.
     ///
     /// Their last outcomes are read from the journal of `state`.
-    package static func selected(
+    static func selected(
         _ plan: FrozenPlan,
         _ common: CommonOptions,
         state: String

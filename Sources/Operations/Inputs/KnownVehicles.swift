@@ -6,9 +6,9 @@ import Store
 
 /// The vehicles that a state directory knows, for selections.
 package struct KnownVehicles {
-    package let state: String
+    let state: String
     /// For a command that keeps running.
-    package var shelf: PlanShelf?
+    var shelf: PlanShelf?
 
     package init(state: String, shelf: PlanShelf? = nil) {
         self.state = state
@@ -37,7 +37,7 @@ package struct KnownVehicles {
     }
 
     /// The vehicles of a rollout that has run, with the labels of the stored plan.
-    package func ground(of snapshot: RolloutSnapshot) -> VehicleGround {
+    func ground(of snapshot: RolloutSnapshot) -> VehicleGround {
         let name = snapshot.run?.rollout
         return VehicleGround(
             rollout: name,
@@ -57,7 +57,7 @@ package struct KnownVehicles {
 
     /// The plan that the rollout began with, or that of its last run where only parts have run; nil
     /// when it is not stored.
-    package func plan(of snapshot: RolloutSnapshot) -> PlanView? {
+    func plan(of snapshot: RolloutSnapshot) -> PlanView? {
         guard let run = snapshot.run else { return nil }
         let digest = snapshot.rollout?.plan ?? run.plan
         let archive = PlanArchive(state: state)

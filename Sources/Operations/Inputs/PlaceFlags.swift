@@ -1,7 +1,7 @@
 import Base
 package import Commands
 import Glibc
-package import Reports
+import Reports
 
 /// Makes the commands that are offered to people: each is complete, so that it means the same in
 /// every folder.
@@ -36,7 +36,7 @@ package struct PlaceFlags: Sendable, Equatable {
 
     /// The same for a reader who does not know where the command was given, and may be another
     /// user.
-    package func elsewhere(_ state: String) -> PlaceFlags {
+    func elsewhere(_ state: String) -> PlaceFlags {
         var flags = remembering(state)
         flags.state = AbsolutePath.of(state)
         // Nobody is logged in as the user of a service.
@@ -79,7 +79,7 @@ package struct PlaceFlags: Sendable, Equatable {
     private static let touching: Set<String> = ["run", "exec"]
 
     /// The commands that are offered at the end of a run of this rollout.
-    package func offers(_ rollout: String, manifest: String?) -> RunOffers {
+    func offers(_ rollout: String, manifest: String?) -> RunOffers {
         let name = "--rollout " + NextStep.quoted(rollout)
         return RunOffers(
             look: line("status", name, "--quiet"),

@@ -1,4 +1,4 @@
-package import Base
+import Base
 package import Commands
 import Families
 package import Manifest
@@ -22,7 +22,7 @@ package enum ProfileFolder {
     }
 
     /// The same, with the faults in the manifest's folder.
-    package static func library(
+    static func library(
         of plan: FrozenPlan,
         _ common: CommonOptions
     ) throws(CommandError) -> (ProfileLibrary, [Diagnostic]) {
@@ -53,7 +53,7 @@ package enum ProfileFolder {
         return try library(folder, context)
     }
 
-    package static func library(
+    static func library(
         _ folder: String,
         _ context: Context
     ) throws(CommandError) -> ProfileLibrary {

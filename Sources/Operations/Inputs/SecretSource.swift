@@ -1,9 +1,9 @@
-package import Base
+import Base
 package import Commands
-package import Families
+import Families
 import Glibc
 package import Manifest
-package import Radio
+import Radio
 package import Rollout
 
 /// Reads the secrets that a plan refers to; they are used only as keys.
@@ -11,9 +11,9 @@ package struct SecretSource {
     /// The longest secret is a car-share token.
     private static let limit = CarShareToken.longestText + 1
 
-    package let context: Context
+    let context: Context
     /// Keeps issued tokens; nil when none are needed.
-    package var tokens: TokenCache?
+    var tokens: TokenCache?
     /// Who else names a vehicle's secret; nil where no secret is replaced.
     private let shared: SharedSecrets?
 
@@ -97,19 +97,19 @@ package struct SecretSource {
 
     /// One secret of a vehicle, after reading it.
     package struct Check {
-        package let kind: String
+        let kind: String
         /// The place where it is kept, or its issuer.
-        package let title: String
+        let title: String
         /// The reference that is read here; an issued secret may need none.
-        package let reference: SecretReference?
-        package let place: Place
-        package var fault: CommandError?
-        package var token: CarShareToken?
-        package var isIssued = false
+        let reference: SecretReference?
+        let place: Place
+        var fault: CommandError?
+        var token: CarShareToken?
+        var isIssued = false
 
         /// Whether a fault here may not exist where the run takes place, because there the service
         /// manager passes the secret.
-        package func mayBeElsewhere(_ context: Context) -> Bool {
+        func mayBeElsewhere(_ context: Context) -> Bool {
             switch reference {
             case .credential: context.variable("CREDENTIALS_DIRECTORY") == nil
             case .environment(let name): context.variable(name) == nil
@@ -119,7 +119,7 @@ package struct SecretSource {
     }
 
     /// All secrets of a vehicle, each read; a missing secret that is needed is a fault, too.
-    package func checks(of vehicle: PlannedVehicle) -> [Check] {
+    func checks(of vehicle: PlannedVehicle) -> [Check] {
         guard context.reach.invented == nil else { return [] }
         let isToken = FamilyRegistry.takesToken(vehicle.family)
         var checks: [Check] = []
@@ -200,7 +200,7 @@ package struct SecretSource {
         return try passkey(reference, of: "vehicle \(vehicle.id)")
     }
 
-    package func passkey(
+    func passkey(
         _ reference: SecretReference,
         of owner: String
     ) throws(CommandError) -> Passkey {
@@ -254,7 +254,7 @@ package struct SecretSource {
     }
 
     /// Reads the text of a reference; `owner` is used in errors.
-    package func read(
+    func read(
         _ reference: SecretReference,
         of owner: String
     ) throws(CommandError) -> Secret {
@@ -298,7 +298,7 @@ package struct SecretSource {
     ///
     /// A credential may be read through an access control list of the service manager, which looks
     /// like a permission of the group; its folder is closed to all other users.
-    package func read(
+    func read(
         path: String,
         of owner: String,
         isCredential: Bool = false

@@ -2,8 +2,8 @@ import Base
 import Commands
 import Families
 import Images
-package import Manifest
-package import Rollout
+import Manifest
+import Rollout
 import Synchronization
 
 /// Gets tokens from their issuers when they are needed, and keeps each while it is valid.
@@ -23,7 +23,7 @@ package final class TokenCache: Sendable {
     private let stop: @Sendable () -> Bool
 
     /// For a simulated run, without a room.
-    package init(
+    init(
         _ context: Context,
         policy: FetchPolicy,
         room: CheckRunner?,
@@ -37,7 +37,7 @@ package final class TokenCache: Sendable {
         self.settings = settings
     }
 
-    package func supply(for vehicle: PlannedVehicle, by issuer: TokenIssuer) -> TokenSupply {
+    func supply(for vehicle: PlannedVehicle, by issuer: TokenIssuer) -> TokenSupply {
         TokenSupply { now in await self.token(of: vehicle, from: issuer, at: now) }
     }
 

@@ -1,6 +1,6 @@
 package import Base
 package import Commands
-package import Families
+import Families
 package import Manifest
 
 /// Compares each car-share token with the vehicle that it is listed for, before any radio work.
@@ -115,7 +115,7 @@ package struct TokenCheck {
     }
 
     /// The contradiction between the token and the list, nil when there is none.
-    package static func fault(
+    static func fault(
         _ reservation: CarShareReservation,
         _ vehicle: PlannedVehicle
     ) -> Diagnostic? {

@@ -119,7 +119,7 @@ extension Inventory.Row: JSONDescribed {
 
 extension Inventory.Row {
     /// Lines for people, which `show` adds for a vehicle.
-    package func lines(_ time: (WallTime) -> String) -> [String] {
+    func lines(_ time: (WallTime) -> String) -> [String] {
         guard let record else { return [] }
         var lines: [String] = []
         let identity = record.facts(.identity).map { "\($0.name) \($0.value.visible)" }

@@ -1,7 +1,7 @@
-package import Base
-package import Manifest
+import Base
+import Manifest
 import Rollout
-package import Store
+import Store
 
 /// The modules in the yard, vehicle by vehicle, from the journal at one moment.
 ///
@@ -10,23 +10,23 @@ package import Store
 package struct Inventory: Sendable {
     /// One vehicle of the fleet list, or one module that is in none.
     package struct Row: Sendable {
-        package let vehicle: VehicleID?
-        package let serial: Serial
-        package let family: Family
-        package let profile: String
+        let vehicle: VehicleID?
+        let serial: Serial
+        let family: Family
+        let profile: String
         /// Nil for a module that no inventory has seen.
-        package let record: InventoryRecord?
+        let record: InventoryRecord?
         /// The versions of its parts, with those that a run has read since then.
-        package let versions: [(part: String, version: String)]
+        let versions: [(part: String, version: String)]
         /// When an inventory heard it or a run got an answer from it, whichever was last.
-        package let lastSeen: WallTime?
+        let lastSeen: WallTime?
         /// Debts, doubts and owed steps, in sentences for people.
-        package let debts: [String]
+        let debts: [String]
         /// Differences from the manifest, in sentences for people.
-        package let drift: [String]
+        let drift: [String]
 
         /// The battery level with its unit; nil when it is unknown.
-        package var battery: String? {
+        var battery: String? {
             for name in InventorySurvey.batteryNames {
                 guard let fact = record?.fact(.property, name) else { continue }
                 return fact.unit == "percent" || fact.unit == nil
@@ -35,21 +35,21 @@ package struct Inventory: Sendable {
             return nil
         }
 
-        package var model: String? { record?.fact(.identity, "model")?.value }
+        var model: String? { record?.fact(.identity, "model")?.value }
 
         /// The version of the module's main firmware.
-        package var version: String? {
+        var version: String? {
             (versions.first { $0.part == ModulePart.secondary.rawValue } ?? versions.first)?.version
         }
     }
 
     package let rows: [Row]
     /// The manifest that it is compared with, by its rollout's name.
-    package let rollout: String?
+    let rollout: String?
 
     /// With a plan, its vehicles, limited to `chosen`; else every module that was searched for at
     /// `since` or later.
-    package init(
+    init(
         in view: JournalView,
         plan: FrozenPlan?,
         chosen: Set<VehicleID>? = nil,
@@ -95,7 +95,7 @@ package struct Inventory: Sendable {
     }
 
     /// One vehicle, if an inventory has seen it.
-    package static func row(
+    static func row(
         of vehicle: VehicleID,
         in view: JournalView
     ) throws(JournalError) -> Row? {

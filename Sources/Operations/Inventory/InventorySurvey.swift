@@ -1,20 +1,20 @@
-package import Base
-package import Radio
-package import Store
+import Base
+import Radio
+import Store
 
 /// One module that an inventory reads, with what opens it.
-package struct InventoryTarget: Sendable {
-    package let serial: Serial
-    package let family: Family
-    package let profile: Profile
-    package let vehicle: VehicleID?
+struct InventoryTarget: Sendable {
+    let serial: Serial
+    let family: Family
+    let profile: Profile
+    let vehicle: VehicleID?
     /// Nil for a module that cannot be opened.
-    package let driver: (any UpdateDriver)?
-    package let bond: BondPolicy
+    let driver: (any UpdateDriver)?
+    let bond: BondPolicy
     /// Why it cannot be opened.
-    package let refusal: String?
+    let refusal: String?
 
-    package init(
+    init(
         serial: Serial,
         profile: Profile,
         vehicle: VehicleID?,
@@ -37,14 +37,14 @@ package struct InventoryTarget: Sendable {
 
     /// Whether it advertises; GO devices do not: they connect to us, and only to carry something
     /// out.
-    package var isHeard: Bool { profile.advertisement != nil }
+    var isHeard: Bool { profile.advertisement != nil }
 }
 
 /// Listens for modules, opens each one and reads its identity, versions and properties; changes
 /// nothing.
-package struct InventorySurvey: Sendable {
+struct InventorySurvey: Sendable {
     /// The names of battery properties in profiles, and the name for the standard service's value.
-    package static let batteryNames = [
+    static let batteryNames = [
         "state_of_charge", "battery_level", "battery", "battery_charge",
     ]
     /// How old a sighting may be for connecting without a new search.
@@ -59,7 +59,7 @@ package struct InventorySurvey: Sendable {
 
     /// `length` is how long it listens for modules that were not heard yet; `objection` returns why
     /// a module must not be connected to now.
-    package init(
+    init(
         central: any Central,
         time: any Timekeeper,
         for length: Duration,
@@ -80,7 +80,7 @@ package struct InventorySurvey: Sendable {
 
     /// Returns a record for each module in the order of `targets`, except for those that connect to
     /// us.
-    package func look(
+    func look(
         at targets: [InventoryTarget],
         unless isStopped: @escaping @Sendable () -> Bool
     ) async throws(RadioError) -> [InventoryRecord] {

@@ -4,7 +4,7 @@ package import Base
 ///
 /// It contains only the digests of their tokens.
 package struct LiveAccess: Sendable, Equatable {
-    package enum Role: String, CaseIterable, Sendable, Hashable {
+    enum Role: String, CaseIterable, Sendable, Hashable {
         /// May read.
         case reader
         /// May read, and do what the commands from `pause` to `clear` do.
@@ -13,12 +13,12 @@ package struct LiveAccess: Sendable, Equatable {
 
     /// A person or program with a token.
     package struct Person: Sendable, Equatable, Hashable {
-        package let name: String
-        package let role: Role
-        package let token: SHA256Digest
+        let name: String
+        let role: Role
+        let token: SHA256Digest
 
         /// Tells readers apart, and one from an earlier one with the same name.
-        package var reader: String { "\(token)" }
+        var reader: String { "\(token)" }
 
         package var mayAct: Bool { role == .operator }
 
@@ -29,9 +29,9 @@ package struct LiveAccess: Sendable, Equatable {
     package let people: [Person]
 
     /// The largest list.
-    package static let mostBytes = 256 << 10
+    static let mostBytes = 256 << 10
     /// Shorter tokens could be guessed, and are never accepted.
-    package static let shortestToken = 32
+    static let shortestToken = 32
     private static let longestToken = 512
 
     /// Nil for a token that is not listed.

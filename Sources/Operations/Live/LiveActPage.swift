@@ -2,12 +2,12 @@ import Base
 import Reports
 
 /// Pages that confirm a request before it is made and show its result; signing in and out.
-package enum LiveActPage {
+enum LiveActPage {
     /// The fields of our forms.
-    package static let mark = "mark"
-    package static let token = "token"
+    static let mark = "mark"
+    static let token = "token"
 
-    package static func title(_ act: LiveAct) -> String {
+    static func title(_ act: LiveAct) -> String {
         let whom = act.vehicle ?? (act.verb.takesRollout ? act.rollout : nil)
         let name = whom.map { " \($0.visible)" } ?? ""
         switch act.verb {
@@ -50,7 +50,7 @@ package enum LiveActPage {
     }
 
     /// The form of one request.
-    package static func form(_ act: LiveAct, mark: String) -> LiveFrame {
+    static func form(_ act: LiveAct, mark: String) -> LiveFrame {
         let title = title(act)
         var fields = hidden("request", act.verb.rawValue) + hidden(Self.mark, mark)
         if let rollout = act.rollout { fields += hidden("rollout", rollout) }
@@ -78,7 +78,7 @@ package enum LiveActPage {
     }
 
     /// The result of a request.
-    package static func done(_ act: LiveAct, _ sentence: String, isRefused: Bool) -> LiveFrame {
+    static func done(_ act: LiveAct, _ sentence: String, isRefused: Bool) -> LiveFrame {
         let lines = sentence.split(separator: "\n").map { "<p>\(Markup.text(String($0)))</p>\n" }
         let mark = isRefused ? HTMLReport.Mark.bad : .good
         let body = """
@@ -91,7 +91,7 @@ package enum LiveActPage {
     }
 
     /// The form for a token; `fault` is the reason why the previous one was refused.
-    package static func signIn(fault: String? = nil) -> LiveFrame {
+    static func signIn(fault: String? = nil) -> LiveFrame {
         let fault = fault.map { "<p class=\"exit bad\" role=\"alert\">\(Markup.text($0))</p>\n" }
         let body = """
             <h1>Sign in</h1>
@@ -104,7 +104,7 @@ package enum LiveActPage {
     }
 
     /// The page of the person who has signed in.
-    package static func session(_ person: LiveAccess.Person, mark: String?) -> LiveFrame {
+    static func session(_ person: LiveAccess.Person, mark: String?) -> LiveFrame {
         let may = person.mayAct ? "may look and act" : "may look"
         var body =
             "<h1>Signed in</h1>\n<p><b>\(Markup.text(person.name))</b> (\(person.role.rawValue)): \(may).</p>"

@@ -14,7 +14,7 @@ package struct LiveAttempts: Sendable {
     }
 
     package static let most = 20
-    package static let span = Duration.seconds(60)
+    static let span = Duration.seconds(60)
 
     /// The latest unknown tokens; the oldest first, and never more than `most`.
     private var unknown: [Moment] = []

@@ -1,15 +1,15 @@
-package import Base
+import Base
 import Reports
 import Store
 
 /// The page that compares two runs.
-package struct LiveComparisonPage {
+struct LiveComparisonPage {
     private let comparison: RunComparison
     private let list: RunList
     private let time: (WallTime) -> String
 
     /// `list` contains both runs.
-    package init(
+    init(
         _ comparison: RunComparison,
         _ list: RunList,
         time: @escaping (WallTime) -> String
@@ -24,7 +24,7 @@ package struct LiveComparisonPage {
         "/history/compare?before=\(before)&after=\(after)"
     }
 
-    package var frame: LiveFrame {
+    var frame: LiveFrame {
         let rows = [comparison.before, comparison.after]
         let title = "Runs " + rows.map { "\($0.run.number)" }.joined(separator: " and ")
         var body = "<h1>\(title)</h1>\n<ul class=\"told\">\n"

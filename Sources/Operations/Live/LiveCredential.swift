@@ -14,7 +14,7 @@ package enum LiveCredential: Sendable, Equatable {
         isEncrypted ? "__Host-yardmaster" : "yardmaster"
     }
 
-    package init(_ request: WebRequest) {
+    init(_ request: WebRequest) {
         self.init(
             authorization: request.authorization,
             cookie: request.cookie,

@@ -26,7 +26,7 @@ package struct LiveFrame: Sendable {
     private let isStill: Bool
 
     /// `body` is HTML.
-    package init(_ section: Section?, _ title: String, _ body: String, isStill: Bool = false) {
+    init(_ section: Section?, _ title: String, _ body: String, isStill: Bool = false) {
         self.section = section
         self.title = title
         self.body = body
@@ -82,7 +82,7 @@ package struct LiveFrame: Sendable {
     }
 
     /// A page that contains the reason why there is no other.
-    package static func refusal(_ title: String, _ sentence: String) -> String {
+    static func refusal(_ title: String, _ sentence: String) -> String {
         """
         <!DOCTYPE html>
         <html lang="en">
@@ -104,7 +104,7 @@ package struct LiveFrame: Sendable {
         """
     }
 
-    package static let style =
+    static let style =
         HTMLStyle.sheet + "\n" + MorningHTML.sheet + "\n" + """
             a { color: inherit; }
             .skip { position: absolute; left: -100vw; }
@@ -153,7 +153,7 @@ package struct LiveFrame: Sendable {
     /// Reloads the page's content when the journal has changed, and reports a lost connection.
     ///
     /// All pages can be read without it.
-    package static let script = """
+    static let script = """
         "use strict";
         (function () {
           var main = document.getElementById("main");

@@ -8,7 +8,7 @@ import Synchronization
 /// Where a person has said that there is no list, everybody may read and nobody may act. Otherwise a
 /// list that is missing or cannot be read admits nobody.
 package final class LiveGate: Sendable {
-    package enum Viewer: Sendable {
+    enum Viewer: Sendable {
         /// There is no list of tokens, as a person has said.
         case anybody
         case nobody
@@ -78,7 +78,7 @@ package final class LiveGate: Sendable {
     }
 
     /// Begins a session for a token that is listed.
-    package func begin(with token: String) -> Entrance {
+    func begin(with token: String) -> Entrance {
         guard case .success(let access?) = list() else { return .unknown }
         switch look(at: token, in: access) {
         case .unknown: return .unknown
@@ -105,7 +105,7 @@ package final class LiveGate: Sendable {
         }
     }
 
-    package func end(_ session: String) { state.withLock { $0.sessions.end(session) } }
+    func end(_ session: String) { state.withLock { $0.sessions.end(session) } }
 
     /// A mark for a form that is being sent.
     func give(for purpose: String, to session: String) -> String {
@@ -114,7 +114,7 @@ package final class LiveGate: Sendable {
         return mark
     }
 
-    package func take(_ mark: String, for purpose: String, from session: String) -> Bool {
+    func take(_ mark: String, for purpose: String, from session: String) -> Bool {
         state.withLock { $0.sessions.take(mark, for: purpose, from: session) }
     }
 

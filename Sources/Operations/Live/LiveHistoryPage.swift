@@ -1,14 +1,14 @@
-package import Base
+import Base
 import Reports
 import Store
 
 /// The list of all runs.
-package struct LiveHistoryPage {
+struct LiveHistoryPage {
     private let list: RunList
     private let rollout: String?
     private let time: (WallTime) -> String
 
-    package init(_ list: RunList, of rollout: String?, time: @escaping (WallTime) -> String) {
+    init(_ list: RunList, of rollout: String?, time: @escaping (WallTime) -> String) {
         self.list = list
         self.rollout = rollout
         self.time = time
@@ -27,7 +27,7 @@ package struct LiveHistoryPage {
         return " <a href=\"\(Markup.text(address))\">beside run \(earlier.run.number)</a>"
     }
 
-    package var frame: LiveFrame {
+    var frame: LiveFrame {
         var body = "<h1>History</h1>\n"
         if let source = list.source {
             body += "<p class=\"facts\">\(Markup.text(source.sentence))</p>\n"

@@ -1,12 +1,12 @@
 import Base
-package import Commands
+import Commands
 
 /// Requests that change something: signing in and out, and requests of people and programs.
 ///
 /// A form is accepted once, from a browser that has signed in, and from one of our pages. A program
 /// sends its token with each request; a browser's session does not count there.
 extension LivePages {
-    package func post(_ request: WebRequest, _ route: LiveRoute, _ viewer: LiveGate.Viewer)
+    func post(_ request: WebRequest, _ route: LiveRoute, _ viewer: LiveGate.Viewer)
         -> WebAnswer
     {
         switch route {
@@ -257,7 +257,7 @@ extension LivePages {
         }
     }
 
-    package func document(_ status: Int, _ error: CommandError) -> WebAnswer {
+    func document(_ status: Int, _ error: CommandError) -> WebAnswer {
         document(status, error.document)
     }
 

@@ -1,6 +1,6 @@
 import Base
 import CLinux
-package import Commands
+import Commands
 import Glibc
 import Reports
 import Store
@@ -244,7 +244,7 @@ package final class LivePages: Sendable {
     }
 
     /// A change that was made here must be visible immediately.
-    package func forget() {
+    func forget() {
         state.withLock { state in
             state.kept = [:]
             state.bytes = 0
@@ -546,9 +546,9 @@ package final class LivePages: Sendable {
 
     // MARK: Refusals
 
-    package static let html = "text/html; charset=utf-8"
+    static let html = "text/html; charset=utf-8"
 
-    package static func status(_ error: CommandError) -> Int {
+    static func status(_ error: CommandError) -> Int {
         switch error.kind {
         case .inputMissing: 404
         case .usage: 400
@@ -558,7 +558,7 @@ package final class LivePages: Sendable {
         }
     }
 
-    package func refusal(_ status: Int, _ title: String, _ sentence: String) -> WebAnswer {
+    func refusal(_ status: Int, _ title: String, _ sentence: String) -> WebAnswer {
         .whole(
             status: status,
             headers: Self.headers(Self.html, cache: "no-cache"),

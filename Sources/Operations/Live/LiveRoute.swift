@@ -89,21 +89,21 @@ package enum LiveRoute: Sendable, Equatable {
 
 /// A request before a person has confirmed it.
 package struct LiveAct: Sendable, Equatable {
-    package let verb: SteeringRequest.Verb
-    package var rollout: String?
-    package var vehicle: String?
+    let verb: SteeringRequest.Verb
+    var rollout: String?
+    var vehicle: String?
 
-    package init(_ verb: SteeringRequest.Verb, rollout: String? = nil, vehicle: String? = nil) {
+    init(_ verb: SteeringRequest.Verb, rollout: String? = nil, vehicle: String? = nil) {
         self.verb = verb
         self.rollout = rollout
         self.vehicle = vehicle
     }
 
     /// The purpose of its form, which may be used for nothing else.
-    package var purpose: String { "\(verb.rawValue)\n\(rollout ?? "")\n\(vehicle ?? "")" }
+    var purpose: String { "\(verb.rawValue)\n\(rollout ?? "")\n\(vehicle ?? "")" }
 
     /// The address of the page that confirms it.
-    package var address: String {
+    var address: String {
         var parts = ["request=\(verb.rawValue)"]
         if let rollout { parts.append("rollout=\(LiveTarget.escaped(rollout))") }
         if let vehicle { parts.append("vehicle=\(LiveTarget.escaped(vehicle))") }
@@ -130,18 +130,18 @@ package enum LiveSubject: Sendable, Equatable {
 /// The vehicles of a rollout that a page shows.
 package struct LiveFilter: Sendable, Equatable {
     /// Nil for the rollout that ran last.
-    package var rollout: String?
+    var rollout: String?
     /// Searched in ids, serials and labels.
-    package var text = ""
+    var text = ""
     /// An outcome or a state; empty for all.
-    package var state = ""
+    var state = ""
     /// Counted from 1.
     package var page = 1
 
-    package init() {}
+    init() {}
 
     /// The number of rows that a phone can lay out quickly.
-    package static let pageSize = 250
+    static let pageSize = 250
 }
 
 /// The query of an address, from which each name is taken once.

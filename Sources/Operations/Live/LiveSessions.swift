@@ -39,7 +39,7 @@ package struct LiveSessions: Sendable {
         sessions[Self.digest(session)] = Session(person: person, begun: now)
     }
 
-    package mutating func end(_ session: String) {
+    mutating func end(_ session: String) {
         sessions[Self.digest(session)] = nil
     }
 

@@ -1,14 +1,14 @@
-package import Base
+import Base
 import Reports
-package import Store
+import Store
 
 /// One run among others: the outcomes of its vehicles and its link figures.
-package struct RunTrend: Sendable {
+struct RunTrend: Sendable {
     let run: RunRecord
     let counts: VehicleCounts?
     let radio: RunRadio
 
-    package init(_ row: RunList.Row, _ radio: RunRadio) {
+    init(_ row: RunList.Row, _ radio: RunRadio) {
         run = row.run
         counts = row.end?.vehicles
         self.radio = radio
@@ -16,7 +16,7 @@ package struct RunTrend: Sendable {
 }
 
 /// Failures, rates and signal from run to run, as drawings without a script and as numbers.
-package struct LiveTrendsPage {
+struct LiveTrendsPage {
     private static let (width, height, edge) = (720.0, 160.0, 10.0)
 
     /// The oldest first.
@@ -28,7 +28,7 @@ package struct LiveTrendsPage {
     /// `trends` has the newest first.
     ///
     /// `isPartOfFleet`: other gateways have runs, too.
-    package init(
+    init(
         _ trends: [RunTrend],
         of rollout: String?,
         isPartOfFleet: Bool = false,
@@ -40,7 +40,7 @@ package struct LiveTrendsPage {
         self.time = time
     }
 
-    package var frame: LiveFrame {
+    var frame: LiveFrame {
         var body = "<h1>Trends</h1>\n"
         if isPartOfFleet {
             body += "<p class=\"facts\">this machine's journal only: what other gateways measured"

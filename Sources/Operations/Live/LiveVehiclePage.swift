@@ -1,14 +1,14 @@
-package import Base
+import Base
 import Reports
 import Store
 
 /// All facts about one vehicle, over all nights: the content of `show` as a page.
-package struct LiveVehiclePage {
+struct LiveVehiclePage {
     private let story: VehicleStory
     private let mayAct: Bool
     private let time: (WallTime) -> String
 
-    package init(
+    init(
         _ story: VehicleStory,
         mayAct: Bool = false,
         time: @escaping (WallTime) -> String
@@ -18,7 +18,7 @@ package struct LiveVehiclePage {
         self.time = time
     }
 
-    package var frame: LiveFrame {
+    var frame: LiveFrame {
         let name = story.view.vehicle.text
         let source =
             story.source.map { "<p class=\"facts\">\(Markup.text($0.sentence))</p>\n" } ?? ""

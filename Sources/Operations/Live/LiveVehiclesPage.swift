@@ -1,16 +1,16 @@
-package import Base
+import Base
 import Manifest
 import Reports
 import Store
 
 /// The vehicles of a rollout, with a search form that needs no script.
-package struct LiveVehiclesPage {
+struct LiveVehiclesPage {
     private let status: RolloutStatus
     private let filter: LiveFilter
     private let labels: [VehicleID: [String]]
     private let time: (WallTime) -> String
 
-    package init(
+    init(
         _ status: RolloutStatus,
         _ filter: LiveFilter,
         time: @escaping (WallTime) -> String
@@ -21,7 +21,7 @@ package struct LiveVehiclesPage {
         self.time = time
     }
 
-    package var frame: LiveFrame {
+    var frame: LiveFrame {
         guard let run = status.snapshot.run else {
             return LiveFrame(
                 .vehicles,

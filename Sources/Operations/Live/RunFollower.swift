@@ -55,7 +55,7 @@ package struct RunFollower: Sendable {
     private var ended: Set<VehicleID> = []
     private var transfers: [VehicleID: Transfer] = [:]
     /// The time of the run at its last event.
-    package private(set) var latest: WallTime?
+    private(set) var latest: WallTime?
     private var isSimulated = false
 
     private struct Transfer {

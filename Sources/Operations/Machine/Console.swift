@@ -1,13 +1,13 @@
 import Glibc
-package import Reports
+import Reports
 import Synchronization
 
 /// The two standard streams; everything in the program writes to them through this.
 package struct Console: Sendable {
-    package let outlet: any TextOutlet
+    let outlet: any TextOutlet
     /// Whether standard error is the service manager's journal, which reads a level before each
     /// line.
-    package let isJournal: Bool
+    let isJournal: Bool
 
     package init(_ outlet: any TextOutlet, isJournal: Bool = JournalSocket.takesStandardError) {
         self.outlet = outlet
@@ -30,7 +30,7 @@ package struct Console: Sendable {
         return text.split(separator: "\n").map { "<\(level)>\($0)\n" }.joined()
     }
 
-    package func write(_ outputs: [Output]) {
+    func write(_ outputs: [Output]) {
         for output in outputs {
             switch output.stream {
             case .out: result(output.text)

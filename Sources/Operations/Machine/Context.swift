@@ -38,7 +38,7 @@ package struct Context: Sendable {
     }
 
     /// Whether standard error is a terminal.
-    package var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
+    var isWatched: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// The width of the terminal on standard error, nil when there is none.
     package var columns: Int? {

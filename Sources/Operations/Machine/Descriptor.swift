@@ -60,7 +60,7 @@ package enum Descriptor {
 
     /// Writes all bytes in pieces that never block, and waits for their reader between them until `isOver`; returns the
     /// error number when that fails.
-    package static func write(
+    static func write(
         _ bytes: [UInt8],
         to descriptor: CInt,
         unless isOver: () -> Bool
@@ -102,7 +102,7 @@ package enum Descriptor {
     }
 
     /// The reason of a failed write for people; nil when the reader went away.
-    package static func reason(_ code: CInt?) -> String? {
+    static func reason(_ code: CInt?) -> String? {
         guard let code, code != EPIPE, code != EBADF else { return nil }
         return text(of: code)
     }

@@ -7,7 +7,7 @@ package import Radio
 /// The host's own Bluetooth, opened for one command.
 package struct HostBluetooth {
     package let radio: BlueZ
-    package let time: RealClock
+    let time: RealClock
 
     /// Opens the bus that the flag or the environment names, or else the machine's.
     package static func open(
@@ -60,7 +60,7 @@ package struct HostBluetooth {
     }
 
     /// The adapters that a plan names, or the first that is switched on; all must work.
-    package func adapters(named names: [String]) async throws(CommandError) -> [String] {
+    func adapters(named names: [String]) async throws(CommandError) -> [String] {
         let found: [AdapterReport]
         do throws(RadioError) {
             found = try await radio.survey()
@@ -105,17 +105,13 @@ package struct HostBluetooth {
 }
 
 /// The machine's clocks, for everything that waits.
-package struct RealClock: Timekeeper {
-    package let loop: EventLoop
+struct RealClock: Timekeeper {
+    let loop: EventLoop
 
-    package init(loop: EventLoop) {
-        self.loop = loop
-    }
+    var now: Moment { RealTime().now }
+    var wallTime: WallTime { RealTime().wallTime }
 
-    package var now: Moment { RealTime().now }
-    package var wallTime: WallTime { RealTime().wallTime }
-
-    package func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
         await loop.wait(for: now.duration(to: deadline))
     }
 }

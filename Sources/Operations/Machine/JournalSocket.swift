@@ -2,16 +2,16 @@ import Glibc
 
 /// The socket at which the journal of systemd takes records with fields.
 package struct JournalSocket: Sendable {
-    package static let path = "/run/systemd/journal/socket"
+    static let path = "/run/systemd/journal/socket"
 
-    package let descriptor: CInt
+    let descriptor: CInt
 
     /// Whether text on standard error goes to the journal anyway.
     ///
     /// `$JOURNAL_STREAM` contains device and inode of the stream that the service manager
     /// connected. After a redirection the stream is a different one, and plain lines are wanted
     /// there.
-    package static var takesStandardError: Bool {
+    static var takesStandardError: Bool {
         guard let value = getenv("JOURNAL_STREAM"), let text = String(validatingCString: value)
         else { return false }
         var status = stat()

@@ -2,7 +2,7 @@ import CLinux
 package import Commands
 import Glibc
 package import Rollout
-package import Simulation
+import Simulation
 import Synchronization
 
 /// INT and TERM: the first one requests a safe point, the second one ends the process immediately.
@@ -12,7 +12,7 @@ package enum Signals {
     private static let last = Atomic<Int32>(0)
 
     /// Whether a signal has requested the end.
-    package static var isStopRequested: Bool { stop.isRequested }
+    static var isStopRequested: Bool { stop.isRequested }
 
     /// Catches the signals from now on; a run checks the returned value for whether to stop.
     package static func catchThem() -> StopSignal {
@@ -39,7 +39,7 @@ package enum Signals {
     private static let hurries = Atomic<Bool>(false)
 
     /// The pace of a simulation: the requested one, until USR1 demands the highest speed.
-    package static func pace(_ times: Double?) -> Simulation.Pace {
+    static func pace(_ times: Double?) -> Simulation.Pace {
         guard let times, !hurries.load(ordering: .relaxed) else { return .asFastAsPossible }
         return .times(times)
     }
@@ -70,7 +70,7 @@ package enum Signals {
     }
 
     /// The name of the last signal for people; nil when there was none.
-    package static var name: String? {
+    static var name: String? {
         switch received {
         case SIGINT?: "INT"
         case SIGTERM?: "TERM"

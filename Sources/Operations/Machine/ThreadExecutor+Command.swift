@@ -1,9 +1,9 @@
-package import Base
-package import Commands
+import Base
+import Commands
 
 extension ThreadExecutor {
     /// A thread for one part of a command's work.
-    package static func working(_ name: String) throws(CommandError) -> ThreadExecutor {
+    static func working(_ name: String) throws(CommandError) -> ThreadExecutor {
         do throws(ThreadError) {
             return try start(name: name)
         } catch {

@@ -4,7 +4,7 @@ import Glibc
 /// What the units of the service manager cannot see of this machine.
 package enum UnitSight {
     /// The folder for manifests, which all units can read.
-    package static let folder = "/etc/yardmaster"
+    static let folder = "/etc/yardmaster"
 
     /// The warning about a manifest that no unit would find; nil when it is in a good place.
     ///

@@ -8,10 +8,10 @@ package struct MorningMaker: Sendable {
     /// The facts that are read at one moment.
     package struct Ground: Sendable {
         /// Rollouts that ran since then, and those with an open debt or doubt.
-        package let snapshots: [RolloutSnapshot]
-        package let sightings: [Sighting]
-        package let signals: [SignalSighting]
-        package let endings: [Ending]
+        let snapshots: [RolloutSnapshot]
+        let sightings: [Sighting]
+        let signals: [SignalSighting]
+        let endings: [Ending]
 
         init(
             snapshots: [RolloutSnapshot],
@@ -59,10 +59,10 @@ package struct MorningMaker: Sendable {
 
     /// A stored plan, and the path of its manifest.
     package struct Plan: Sendable {
-        package let plan: PlanView
+        let plan: PlanView
         let manifest: String?
 
-        package init(_ plan: PlanView, manifest: String?) {
+        init(_ plan: PlanView, manifest: String?) {
             self.plan = plan
             self.manifest = manifest
         }

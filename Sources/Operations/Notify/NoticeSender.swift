@@ -1,10 +1,10 @@
 import Base
-package import Commands
+import Commands
 import Glibc
 import Images
 package import Manifest
 import Reports
-package import Store
+import Store
 
 /// Sends notices about the ends of runs; radio work never waits for it.
 package struct NoticeSender: Sendable {
@@ -15,8 +15,8 @@ package struct NoticeSender: Sendable {
     /// For this time, no other process takes the entry.
     private static let claim = Duration.seconds(60)
 
-    package let state: String
-    package let context: Context
+    let state: String
+    let context: Context
     /// The policy of a manifest.
     package var own: NotifyPolicy?
     /// The flags of the run's command line.
@@ -37,9 +37,9 @@ package struct NoticeSender: Sendable {
 
     /// The result of sending one notice.
     package struct Result: Sendable {
-        package let entry: OutboxEntry
+        let entry: OutboxEntry
         /// Nil when the notice arrived.
-        package let failure: String?
+        let failure: String?
         let isGivenUp: Bool
     }
 
@@ -47,7 +47,7 @@ package struct NoticeSender: Sendable {
 
     /// All targets that this user may read; the commands for notices also report a list that this
     /// user may not read.
-    package func policy() throws(CommandError) -> NotifyPolicy {
+    func policy() throws(CommandError) -> NotifyPolicy {
         let found = try lists.find()
         if let unread = found.unread {
             context.console.note("yardmaster: warning: \(unread); its targets are ignored\n")
@@ -60,7 +60,7 @@ package struct NoticeSender: Sendable {
     /// The notices about the end of a run; an invalid list stops nothing.
     ///
     /// A rehearsal gets here only when its notices are asked for.
-    package func wishes(
+    func wishes(
         run: Int,
         of rollout: String,
         exitCode: Int,
@@ -107,7 +107,7 @@ package struct NoticeSender: Sendable {
     // MARK: Sending
 
     /// Sends notices that are due, within the time limit; returns the results.
-    package func deliver(within limit: Duration, only key: String? = nil) async -> [Result] {
+    func deliver(within limit: Duration, only key: String? = nil) async -> [Result] {
         guard let world = context.reach.postage else { return [] }
         do throws(CommandError) {
             let thread = try ThreadExecutor.working("notify")
@@ -124,7 +124,7 @@ package struct NoticeSender: Sendable {
     }
 
     /// Called at the end of a run: notices that did not arrive are reported as warnings.
-    package func deliverAtEnd() async {
+    func deliverAtEnd() async {
         guard let found = try? lists.find(), !found.policy.targets.isEmpty else { return }
         for result in await deliver(within: Self.endPatience) {
             guard let failure = result.failure else { continue }
@@ -397,7 +397,7 @@ package struct NoticeSender: Sendable {
     }
 
     /// The name of this machine.
-    package static var host: String {
+    static var host: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
         return String(

@@ -92,7 +92,7 @@ package struct NotifyLists: Sendable {
 
 extension NotifyPolicy {
     /// Whether a target of it is a program that we run.
-    package var namesPrograms: Bool {
+    var namesPrograms: Bool {
         targets.contains { if case .program = $0.way { true } else { false } }
     }
 }

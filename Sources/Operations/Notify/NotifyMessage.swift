@@ -11,10 +11,10 @@ package enum NotifyMessage: Sendable, Equatable {
     case program(input: String)
 
     package struct Header: Sendable, Equatable {
-        package let name: String
-        package let value: String
+        let name: String
+        let value: String
 
-        package init(_ name: String, _ value: String) {
+        init(_ name: String, _ value: String) {
             self.name = name
             self.value = value
         }
@@ -22,8 +22,8 @@ package enum NotifyMessage: Sendable, Equatable {
 
     /// The secrets of a target, besides its address.
     package struct Secrets: Sendable {
-        package var key: Secret?
-        package var token: Secret?
+        var key: Secret?
+        var token: Secret?
 
         package init() {}
     }

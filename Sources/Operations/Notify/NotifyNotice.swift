@@ -8,40 +8,33 @@ package struct NotifyNotice: Sendable, Equatable {
     /// A vehicle that needs a person.
     package struct Task: Sendable, Equatable {
         package let vehicle: String
-        package let work: String
-        package let sentence: String
-        package let commands: [String]
-
-        package init(vehicle: String, work: String, sentence: String, commands: [String]) {
-            self.vehicle = vehicle
-            self.work = work
-            self.sentence = sentence
-            self.commands = commands
-        }
+        let work: String
+        let sentence: String
+        let commands: [String]
     }
 
     /// More vehicles than this are only counted.
-    package static let mostTasks = 50
+    static let mostTasks = 50
 
-    package let kind: NotifyKind
-    package let host: String
-    package let rollout: String?
-    package let run: Int?
-    package let exitCode: Int?
+    let kind: NotifyKind
+    let host: String
+    let rollout: String?
+    let run: Int?
+    let exitCode: Int?
     /// The reason, in one sentence.
-    package let reason: String
+    let reason: String
     /// A text such as `41 ok, 1 failed`; empty without a run.
     package let counts: String
     package let tasks: [Task]
     /// The number of vehicles that are left out of the tasks.
     package let more: Int
     /// The next command, as a line for the shell.
-    package let next: String
+    let next: String
     package let time: WallTime
     /// The same time as text for people.
-    package let localTime: String
+    let localTime: String
     /// Whether the run was on simulated vehicles.
-    package let isRehearsal: Bool
+    let isRehearsal: Bool
 
     package init(
         kind: NotifyKind,

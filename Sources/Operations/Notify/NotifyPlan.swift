@@ -1,11 +1,11 @@
-package import Base
-package import Manifest
-package import Store
+import Base
+import Manifest
+import Store
 
 /// The targets that get a notice, and its kind.
-package enum NotifyPlan {
+enum NotifyPlan {
     /// The kinds of notices about a run's end, the most severe first.
-    package static func kinds(exitCode: Int, needsPerson: Bool) -> [NotifyKind] {
+    static func kinds(exitCode: Int, needsPerson: Bool) -> [NotifyKind] {
         let own: NotifyKind =
             switch exitCode {
             // An end that the next run resolves is not a failure.
@@ -21,7 +21,7 @@ package enum NotifyPlan {
     ///
     /// Of several runs with the same `pause`, only the first one is reported, except to watchdogs,
     /// which get a notice for each run.
-    package static func wishes(
+    static func wishes(
         _ policy: NotifyPolicy,
         run: Int,
         of rollout: String,
@@ -42,7 +42,7 @@ package enum NotifyPlan {
     }
 
     /// The pause after this number of attempts; nil when sending is given up.
-    package static func pause(
+    static func pause(
         after attempts: Int,
         made: WallTime,
         at now: WallTime

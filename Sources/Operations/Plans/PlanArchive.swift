@@ -9,7 +9,7 @@ package struct PlanSources {
 
     package init() {}
 
-    package mutating func add(_ path: String, _ bytes: [UInt8]) {
+    mutating func add(_ path: String, _ bytes: [UInt8]) {
         files.append((Self.absolute(path), bytes))
     }
 
@@ -34,7 +34,7 @@ package final class PlanShelf: Sendable {
 
     package init() {}
 
-    package func plan(_ digest: SHA256Digest, read: () -> FrozenPlan?) -> FrozenPlan? {
+    func plan(_ digest: SHA256Digest, read: () -> FrozenPlan?) -> FrozenPlan? {
         let known = plans.withLock { plans -> FrozenPlan? in
             guard let place = plans.firstIndex(where: { $0.digest == digest }) else { return nil }
             let plan = plans.remove(at: place)
@@ -64,13 +64,13 @@ package struct PlanArchive {
     package init(state: String) { folder = state + "/plans" }
 
     /// The rollouts that have a stored plan.
-    package var names: [String] {
+    var names: [String] {
         let names = (try? Folder.open(folder).names()) ?? []
         return names.filter { !Draft.isName($0) }
     }
 
     /// Stores the sources; returns the error when that fails.
-    package func keep(_ sources: PlanSources, for rollout: String) -> String? {
+    func keep(_ sources: PlanSources, for rollout: String) -> String? {
         do throws(FileFault) { try FilePlace.makeFolder(folder) } catch {
             return error.description
         }
@@ -99,7 +99,7 @@ package struct PlanArchive {
     }
 
     /// The path of the manifest with which the rollout was begun; nil when no plan is stored.
-    package func manifest(of rollout: String) -> String? {
+    func manifest(of rollout: String) -> String? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
             return nil
         }

@@ -1,49 +1,49 @@
-package import Base
+import Base
 import Glibc
-package import Manifest
-package import Radio
+import Manifest
+import Radio
 import Reports
-package import Rollout
-package import Store
+import Rollout
+import Store
 
 /// The effect that a run of a plan would have, according to the journal and the manifest.
-package struct PlanForecast {
+struct PlanForecast {
     /// One vehicle of the plan.
-    package struct Row {
-        package let vehicle: PlannedVehicle
+    struct Row {
+        let vehicle: PlannedVehicle
         /// Counted from 1.
-        package let wave: Int
-        package let fate: Fate
-        package let took: Duration
-        package let ground: Estimate.Ground
+        let wave: Int
+        let fate: Fate
+        let took: Duration
+        let ground: Estimate.Ground
     }
 
     /// The forecast for a vehicle, and the reason.
-    package struct Fate {
-        package enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
+    struct Fate {
+        enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
 
-        package let kind: Kind
-        package let reason: String
+        let kind: Kind
+        let reason: String
     }
 
-    package struct Wave {
-        package let number: Int
-        package let vehicles: Int
-        package let took: Duration
+    struct Wave {
+        let number: Int
+        let vehicles: Int
+        let took: Duration
     }
 
-    package let rows: [Row]
-    package let waves: [Wave]
-    package let gates: [String]
-    package let links: Int
-    package let adapters: [String]
-    package let total: Duration
-    package let window: String?
-    package let fitsWindow: Bool?
+    let rows: [Row]
+    let waves: [Wave]
+    let gates: [String]
+    let links: Int
+    let adapters: [String]
+    let total: Duration
+    let window: String?
+    let fitsWindow: Bool?
     /// The rollout of this name in the journal.
-    package let rollout: RolloutRecord?
+    let rollout: RolloutRecord?
 
-    package init(
+    init(
         _ plan: FrozenPlan,
         vehicles: [PlannedVehicle],
         adapters: [String],
@@ -60,18 +60,12 @@ package struct PlanForecast {
             quiet: plan.settle.quiet,
             gap: plan.settle.confirmGap
         )
-        let sizes = Dictionary(
-            plan.images.map { ($0.name, Self.size(of: $0)) },
-            uniquingKeysWith: { first, _ in first }
-        )
         let versions = Dictionary(
             plan.images.map { ($0.name, $0) },
             uniquingKeysWith: { first, _ in first }
         )
-        var waveOf: [VehicleID: Int] = [:]
-        for (index, wave) in ScheduleBuilder(plan).waves.enumerated() {
-            for vehicle in wave { waveOf[vehicle] = index + 1 }
-        }
+        let sizes = versions.mapValues { Self.size(of: $0) }
+        let waveOf = Self.waveNumbers(plan)
         var airtimes = [[Duration]](repeating: [], count: plan.waveSizes.count)
         var rows: [Row] = []
         rows.reserveCapacity(vehicles.count)
@@ -90,38 +84,52 @@ package struct PlanForecast {
             case .resume: bytes = knowledge.left(of: vehicle.id)
             case .look, .inhibited, .quarantined, .excluded: break
             }
-            let model = Waves.stratum(of: vehicle, plan.rollout.spread)
-            var (airtime, ground) = estimate.airtime(
-                vehicle.id,
-                model: model,
-                bytes: ByteCount(bytes: bytes) ?? .zero
-            )
-            switch fate.kind {
-            case .work, .resume: break
-            case .look: airtime = .seconds(3)
-            case .inhibited, .quarantined, .excluded: airtime = .zero
-            }
+            let time = Self.time(of: vehicle, fate.kind, bytes: bytes, plan, estimate)
             let wave = waveOf[vehicle.id] ?? 1
-            airtimes[wave - 1].append(airtime)
-            let took = bytes > 0 ? estimate.duration(ofAirtime: airtime) : airtime
-            if bytes == 0 { ground = .assumed }
-            rows.append(
-                Row(vehicle: vehicle, wave: wave, fate: fate, took: took, ground: ground)
-            )
+            airtimes[wave - 1].append(time.air)
+            let (took, ground) = (time.all, time.ground)
+            rows.append(Row(vehicle: vehicle, wave: wave, fate: fate, took: took, ground: ground))
         }
         self.rows = rows
         let links = links
         waves = airtimes.enumerated().map { index, airtimes in
-            Wave(
-                number: index + 1,
-                vehicles: airtimes.count,
-                took: estimate.makespan(ofAirtimes: airtimes, links: links)
-            )
+            let took = estimate.makespan(ofAirtimes: airtimes, links: links)
+            return Wave(number: index + 1, vehicles: airtimes.count, took: took)
         }
         let soaks = plan.rollout.between.soak * max(waves.count - 1, 0)
         total = waves.reduce(soaks) { $0 + $1.took }
         gates = plan.gates(among: vehicles.count)
         (window, fitsWindow) = Self.window(plan, total, zone, now)
+    }
+
+    private static func waveNumbers(_ plan: FrozenPlan) -> [VehicleID: Int] {
+        var waveOf: [VehicleID: Int] = [:]
+        for (index, wave) in ScheduleBuilder(plan).waves.enumerated() {
+            for vehicle in wave { waveOf[vehicle] = index + 1 }
+        }
+        return waveOf
+    }
+
+    /// How long a vehicle needs an adapter, how long it takes in all, and what both are based on.
+    private static func time(
+        of vehicle: PlannedVehicle,
+        _ kind: Fate.Kind,
+        bytes: Int,
+        _ plan: FrozenPlan,
+        _ estimate: Estimate
+    ) -> (air: Duration, all: Duration, ground: Estimate.Ground) {
+        var (airtime, ground) = estimate.airtime(
+            vehicle.id,
+            model: Waves.stratum(of: vehicle, plan.rollout.spread),
+            bytes: ByteCount(bytes: bytes) ?? .zero
+        )
+        switch kind {
+        case .work, .resume: break
+        case .look: airtime = .seconds(3)
+        case .inhibited, .quarantined, .excluded: airtime = .zero
+        }
+        guard bytes > 0 else { return (airtime, airtime, .assumed) }
+        return (airtime, estimate.duration(ofAirtime: airtime), ground)
     }
 
     private static func size(of image: PlannedImage) -> Int {
@@ -175,20 +183,20 @@ package struct PlanForecast {
 
 extension PlanForecast {
     /// The facts in the journal.
-    package struct Knowledge {
-        package var rollout: RolloutRecord?
-        package var records: [VehicleID: ExecutionRecord] = [:]
-        package var measures: [Measure] = []
-        package var inhibits: [VehicleID: Inhibit] = [:]
-        package var depot: Inhibit?
-        package var failures: [VehicleID: [FailureCount]] = [:]
+    struct Knowledge {
+        var rollout: RolloutRecord?
+        var records: [VehicleID: ExecutionRecord] = [:]
+        var measures: [Measure] = []
+        var inhibits: [VehicleID: Inhibit] = [:]
+        var depot: Inhibit?
+        var failures: [VehicleID: [FailureCount]] = [:]
         /// Why the journal could not be read.
-        package var fault: JournalError?
+        var fault: JournalError?
 
-        package init() {}
+        init() {}
 
         /// Without a readable journal, all facts are empty.
-        package init(state: String, rollout: String, at now: WallTime) {
+        init(state: String, rollout: String, at now: WallTime) {
             do throws(JournalError) {
                 self = try JournalReader(directory: state).read { view throws(JournalError) in
                     var known = Knowledge()
@@ -216,12 +224,12 @@ extension PlanForecast {
         }
 
         /// The bytes that a module in the middle of an update still lacks.
-        package func left(of vehicle: VehicleID) -> Int {
+        func left(of vehicle: VehicleID) -> Int {
             guard let record = records[vehicle], let total = record.totalBytes else { return 0 }
             return max(0, total.bytes - (record.acknowledged?.bytes ?? 0))
         }
 
-        package func fate(
+        func fate(
             of vehicle: PlannedVehicle,
             _ images: [PlannedImage],
             _ plan: FrozenPlan,

@@ -2,9 +2,9 @@ package import Commands
 
 /// The options of `plan`.
 package struct PlanOptions: Sendable {
-    package let manifest: String
-    package let state: String
-    package let simulation: SimulationOptions?
+    let manifest: String
+    let state: String
+    let simulation: SimulationOptions?
     package let common: CommonOptions
 
     init(manifest: String, state: String, common: CommonOptions) {

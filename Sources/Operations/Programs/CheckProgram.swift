@@ -1,6 +1,6 @@
 package import Base
 import Glibc
-package import Rollout
+import Rollout
 
 /// The operator's program that decides whether the run may continue: between two waves, or before a
 /// vehicle keeps its new image.
@@ -35,7 +35,7 @@ package struct CheckProgram: Sendable {
             + ChildProgram.note(isRehearsal: isRehearsal)
     }
 
-    package init(_ judgement: Judgement, rollout: String, isRehearsal: Bool = false) {
+    init(_ judgement: Judgement, rollout: String, isRehearsal: Bool = false) {
         words = judgement.program
         timeout = judgement.limit
         variables =
@@ -88,7 +88,7 @@ extension CheckProgram.Answer {
         }
     }
 
-    package var verdict: Judgement.Verdict {
+    var verdict: Judgement.Verdict {
         switch self {
         case .yes: .well
         case .later(let sentence), .cut(let sentence): .notYet(sentence)

@@ -1,4 +1,4 @@
-package import Base
+import Base
 
 /// Waits for check programs on a thread of its own, so that adapters and requests are handled
 /// meanwhile.
@@ -9,9 +9,9 @@ package actor CheckRunner {
         executor.asUnownedSerialExecutor()
     }
 
-    package init(executor: ThreadExecutor) { self.executor = executor }
+    init(executor: ThreadExecutor) { self.executor = executor }
 
-    package func answer(
+    func answer(
         _ program: CheckProgram,
         unless isOver: @Sendable () -> Bool
     ) -> CheckProgram.Answer {
@@ -19,5 +19,5 @@ package actor CheckRunner {
     }
 
     /// The same for other blocking work.
-    package func wait<R: Sendable>(for work: @Sendable () -> R) -> R { work() }
+    func wait<R: Sendable>(for work: @Sendable () -> R) -> R { work() }
 }

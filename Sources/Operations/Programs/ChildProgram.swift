@@ -1,32 +1,32 @@
-package import Base
-package import CLinux
+import Base
+import CLinux
 import Glibc
 
 /// An external program that we started.
 ///
 /// It runs without a shell, as the leader of its own process group, with no signal blocked or
 /// ignored, and with only the descriptors that it is given.
-package struct ChildProgram {
+struct ChildProgram {
     /// The stream for one of its descriptors.
-    package enum Stream {
+    enum Stream {
         case descriptor(CInt)
         /// `/dev/null`.
         case nothing
     }
 
     /// Why the program was not started.
-    package enum Fault: Error {
+    enum Fault: Error {
         case noPipe(CInt)
         case notStarted(CInt)
 
-        package var cause: String {
+        var cause: String {
             switch self {
             case .noPipe(let code), .notStarted(let code): Descriptor.text(of: code)
             }
         }
     }
 
-    package enum End: Equatable {
+    enum End: Equatable {
         case code(Int)
         case signal(Int)
         /// It took too long and was ended.
@@ -43,7 +43,7 @@ package struct ChildProgram {
     private let lifeline: CInt
 
     /// The variables of our environment that every program needs.
-    package static var plainEnvironment: [String] {
+    static var plainEnvironment: [String] {
         ["PATH", "HOME", "LANG", "LC_ALL", "TZ"].compactMap { (name: String) in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
         }
@@ -54,7 +54,7 @@ package struct ChildProgram {
         isRehearsal ? ["YARDMASTER_REHEARSAL=1"] : []
     }
 
-    package static func begin(
+    static func begin(
         _ words: [String],
         _ streams: [(CInt, Stream)],
         environment: [String]
@@ -75,7 +75,7 @@ package struct ChildProgram {
     }
 
     /// Blocks until the program has ended or must be ended.
-    package func end(before deadline: Moment, unless isOver: () -> Bool = { false }) -> End {
+    func end(before deadline: Moment, unless isOver: () -> Bool = { false }) -> End {
         defer { close(lifeline) }
         let early = wait(until: deadline, unless: isOver)
         let status = early == nil ? Self.reap(process) : Self.end(process)
@@ -104,7 +104,7 @@ package struct ChildProgram {
     // MARK: Pipes
 
     /// Its ends are open only in programs that are given one.
-    package static func pipe() -> Result<(out: CInt, into: CInt), Fault> {
+    static func pipe() -> Result<(out: CInt, into: CInt), Fault> {
         var ends: [CInt] = [-1, -1]
         guard Glibc.pipe(&ends) == 0 else { return .failure(.noPipe(errno)) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -113,7 +113,7 @@ package struct ChildProgram {
 
     /// All output of a program, or one byte more than the limit; nil when the output did not end in
     /// time.
-    package static func read(
+    static func read(
         _ descriptor: CInt,
         most: Int,
         until deadline: Moment,
@@ -136,7 +136,7 @@ package struct ChildProgram {
 
     /// Writes as much as the program reads; it does not wait longer than until the deadline for one
     /// that reads nothing.
-    package static func feed(_ bytes: [UInt8], to descriptor: CInt, until deadline: Moment) {
+    static func feed(_ bytes: [UInt8], to descriptor: CInt, until deadline: Moment) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -156,7 +156,7 @@ package struct ChildProgram {
     /// Only starts the program, for callers that notice its end in another way.
     ///
     /// Our whole environment is never passed on: secrets can be in it.
-    package static func spawn(
+    static func spawn(
         _ words: [String],
         _ streams: [(CInt, Stream)],
         environment: [String]
@@ -199,7 +199,7 @@ package struct ChildProgram {
 
     /// Ends the whole process group, including programs that this one has started.
     @discardableResult
-    package static func end(_ process: pid_t) -> CInt {
+    static func end(_ process: pid_t) -> CInt {
         kill(-process, SIGKILL)
         return reap(process)
     }

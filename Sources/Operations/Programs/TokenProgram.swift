@@ -2,8 +2,8 @@ import Base
 import Glibc
 
 /// The operator's program that issues a token: its output is the token.
-package struct TokenProgram {
-    package enum Output {
+struct TokenProgram {
+    enum Output {
         case token([UInt8])
         /// The sentence contains no part of its output.
         case none(String)
@@ -13,13 +13,13 @@ package struct TokenProgram {
     private let variables: [String]
 
     /// `variables` are in its environment, in addition to those that every program needs.
-    package init(_ words: [String], with variables: [String]) {
+    init(_ words: [String], with variables: [String]) {
         self.words = words
         self.variables = variables
     }
 
     /// Runs it without a shell and blocks until it has ended.
-    package func run(
+    func run(
         within limit: Duration,
         most: Int,
         unless isOver: () -> Bool = { false }

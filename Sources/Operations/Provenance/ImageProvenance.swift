@@ -5,41 +5,22 @@ package import Base
 /// It is a record for people, kept in the store: no trust depends on it.
 package struct ImageProvenance: Sendable, Equatable {
     /// The origin of its bytes.
-    package struct Arrival: Sendable, Equatable {
-        package let origin: String
-        package let time: WallTime
-
-        package init(origin: String, time: WallTime) {
-            self.origin = origin
-            self.time = time
-        }
+    struct Arrival: Sendable, Equatable {
+        let origin: String
+        let time: WallTime
     }
 
     /// A signer that vouched for it, and when that was first verified.
-    package struct Voucher: Sendable, Equatable {
+    struct Voucher: Sendable, Equatable {
         /// `digest`, `signature` or `tuf`.
-        package let level: String
+        let level: String
         /// The key in minisign's form, or the repository's name in the manifest.
-        package let signer: String?
+        let signer: String?
         /// The role of the repository that lists it.
-        package let role: String?
+        let role: String?
         /// The signer's comment about it, for people.
-        package let comment: String?
-        package let time: WallTime
-
-        package init(
-            level: String,
-            signer: String?,
-            role: String?,
-            comment: String?,
-            time: WallTime
-        ) {
-            self.level = level
-            self.signer = signer
-            self.role = role
-            self.comment = comment
-            self.time = time
-        }
+        let comment: String?
+        let time: WallTime
 
         fileprivate func isSame(as other: Voucher) -> Bool {
             level == other.level && signer == other.signer && role == other.role
@@ -66,18 +47,18 @@ package struct ImageProvenance: Sendable, Equatable {
             case attestation
         }
 
-        package let kind: Kind
+        let kind: Kind
         /// The title of the document, for people.
-        package let title: String
+        let title: String
         /// The fingerprint of the key that signed it; nil when no key is required.
-        package let signer: String?
+        let signer: String?
         /// Whether the manifest pins its bytes.
-        package let isPinned: Bool
+        let isPinned: Bool
         /// The origin of the document.
-        package let origin: String
-        package let time: WallTime
+        let origin: String
+        let time: WallTime
 
-        package init(
+        init(
             kind: Kind,
             title: String,
             signer: String?,
@@ -144,9 +125,9 @@ package struct ImageProvenance: Sendable, Equatable {
 
     private static let most = 64
 
-    package private(set) var arrival: Arrival?
-    package private(set) var vouchers: [Voucher] = []
-    package private(set) var documents: [Document] = []
+    private(set) var arrival: Arrival?
+    private(set) var vouchers: [Voucher] = []
+    private(set) var documents: [Document] = []
 
     package init() {}
 
@@ -176,14 +157,14 @@ package struct ImageProvenance: Sendable, Equatable {
     }
 
     /// Replaces the documents; those that were already known keep their time.
-    package mutating func note(_ found: [Document]) {
+    mutating func note(_ found: [Document]) {
         documents = found.prefix(Self.most).map { document in
             documents.first { $0.isSame(as: document) } ?? document
         }
     }
 
     /// Adds new facts; those that were already known keep their time.
-    package mutating func note(_ arrival: Arrival?, _ voucher: Voucher) {
+    mutating func note(_ arrival: Arrival?, _ voucher: Voucher) {
         if let arrival { self.arrival = arrival }
         guard !vouchers.contains(where: { $0.isSame(as: voucher) }) else { return }
         vouchers.append(voucher)
@@ -191,7 +172,7 @@ package struct ImageProvenance: Sendable, Equatable {
     }
 
     /// The record for the store, which keeps it as one line.
-    package var record: [UInt8] {
+    var record: [UInt8] {
         JSONValue.object([
             "form": 1,
             "origin": arrival.map { .string($0.origin) },
@@ -215,7 +196,7 @@ package struct ImageProvenance: Sendable, Equatable {
     package var words: [String] { words(withTimes: true) }
 
     /// The times can be left out, for output that must be reproducible.
-    package func words(withTimes: Bool) -> [String] {
+    func words(withTimes: Bool) -> [String] {
         let came = arrival.map {
             "came from \($0.origin.visible)" + (withTimes ? ", \($0.time)" : "")
         }

@@ -1,7 +1,7 @@
 import Base
 package import Commands
 import Glibc
-package import Images
+import Images
 package import Store
 
 /// What a command may change: the world, or in a rehearsal nothing but its own state directory.
@@ -13,7 +13,7 @@ package struct Reach: Sendable {
     /// The right to change the world; nil in a rehearsal.
     package let world: RealWorld?
     /// The place of a rehearsal; nil for real work.
-    package let stage: Stage?
+    let stage: Stage?
     private let call: DirectoryCall
 
     /// For what only reads.
@@ -25,7 +25,7 @@ package struct Reach: Sendable {
         self.call = call
     }
 
-    package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
+    init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         call = DirectoryCall(invocation)
         guard let simulation = SimulationOptions(invocation) else {
             world = RealWorld()
@@ -49,7 +49,7 @@ package struct Reach: Sendable {
     }
 
     /// The secrets of a rehearsal with made-up vehicles; nil where they are read.
-    package var invented: InventedSecrets? {
+    var invented: InventedSecrets? {
         guard case .invented = stage?.simulation.depot else { return nil }
         return InventedSecrets()
     }
@@ -58,7 +58,7 @@ package struct Reach: Sendable {
     package var postage: RealWorld? { stage?.mayNotify == true ? RealWorld() : world }
 
     /// The right to change the world, for an act that no rehearsal comes to.
-    package func demandWorld() throws(CommandError) -> RealWorld {
+    func demandWorld() throws(CommandError) -> RealWorld {
         guard let world else {
             throw CommandError(.internal, "a rehearsal was about to touch something real")
         }
@@ -74,18 +74,18 @@ package struct Reach: Sendable {
     }
 
     /// The same for a credential, which is read by its name.
-    package func credential(_ name: String, at path: String) -> OutsideFile? {
+    func credential(_ name: String, at path: String) -> OutsideFile? {
         if let stage { return stage.credential(name, of: path) }
         return file(path)
     }
 
     /// The path from which a file is read: that of its copy, when a rehearsal has changed it.
-    package func current(_ path: String) -> String {
+    func current(_ path: String) -> String {
         stage?.copy(of: path)?.copied ?? path
     }
 
     /// The path of a credential that a rehearsal has changed; nil when it has not.
-    package func current(credential name: String) -> String? {
+    func current(credential name: String) -> String? {
         stage?.credential(name, of: nil)?.copied
     }
 
@@ -151,10 +151,10 @@ package struct RealWorld: Sendable {
     fileprivate init() {}
 
     /// A program that acts: it sends a notice, or keeps a secret.
-    package func program(_ words: [String]) -> FedProgram { FedProgram(words) }
+    func program(_ words: [String]) -> FedProgram { FedProgram(words) }
 
     /// A request that changes something at its receiver.
-    package func post(
+    func post(
         to address: WebAddress,
         headers: [(name: String, value: String)],
         body: [UInt8]
@@ -165,7 +165,7 @@ package struct RealWorld: Sendable {
 
 /// The place of a rehearsal: its simulated depot, and the directory below which it writes.
 package struct Stage: Sendable {
-    package let simulation: SimulationOptions
+    let simulation: SimulationOptions
     /// Nil for a command that keeps nothing.
     let state: String?
     fileprivate let mayNotify: Bool
@@ -187,10 +187,10 @@ package struct Stage: Sendable {
 /// a rehearsal, the copy of it below the state directory.
 package struct OutsideFile: Sendable {
     /// The files that belong to a key, by what is added to its name.
-    package static let endings = ["", ".before", ".undone", ".new"]
+    static let endings = ["", ".before", ".undone", ".new"]
 
     /// The path that is written.
-    package let path: String
+    let path: String
     /// The file that the copy is made of; nil when the file itself is replaced.
     private let original: String?
 
@@ -200,7 +200,7 @@ package struct OutsideFile: Sendable {
     }
 
     /// The path from which it, or a file beside it, is read now.
-    package func current(_ ending: String = "") -> String {
+    func current(_ ending: String = "") -> String {
         guard let original, copied == nil else { return path + ending }
         return original + ending
     }
@@ -213,7 +213,7 @@ package struct OutsideFile: Sendable {
     /// Makes what the first change needs: the folder, and in a rehearsal the copies.
     ///
     /// Returns the error number.
-    package func prepare() -> CInt? {
+    func prepare() -> CInt? {
         guard let original else {
             Draft.makeFolder(of: path)
             return nil

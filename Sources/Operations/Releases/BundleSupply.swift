@@ -1,30 +1,24 @@
-package import Commands
-package import Images
-package import Manifest
+import Commands
+import Images
+import Manifest
 import Synchronization
 
 /// Verifies with the content of a bundle and with what this depot trusts.
-package struct BundleSupply: TrustSupply {
-    package let bundle: BundleFile
-    package let state: String
+struct BundleSupply: TrustSupply {
+    let bundle: BundleFile
+    let state: String
     /// Whether verified documents are kept; nothing is kept when a bundle is only checked.
-    package let keeps: Bool
+    let keeps: Bool
 
-    package init(bundle: BundleFile, state: String, keeps: Bool) {
-        self.bundle = bundle
-        self.state = state
-        self.keeps = keeps
-    }
-
-    package var isOffline: Bool { true }
+    var isOffline: Bool { true }
     /// A key that only a bundle names does not count, unless the whole bundle is signed.
-    package var bringsKeys: Bool { !bundle.signers.isEmpty }
-    package var prefersKept: Bool { false }
+    var bringsKeys: Bool { !bundle.signers.isEmpty }
+    var prefersKept: Bool { false }
 
     /// A bundle contains its own signatures, so no kept one is used.
-    package func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? { nil }
+    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? { nil }
 
-    package func keep(
+    func keep(
         signature: [UInt8],
         of image: PlannedImage,
         by key: MinisignKey
@@ -33,7 +27,7 @@ package struct BundleSupply: TrustSupply {
         try KeptSignatures(state: state).keep(signature, of: image, by: key)
     }
 
-    package func bytes(
+    func bytes(
         of attachment: Attachment,
         of image: PlannedImage
     ) async throws(SourceError) -> [UInt8] {
@@ -41,9 +35,9 @@ package struct BundleSupply: TrustSupply {
             .fetch(attachment.fileName, limit: attachment.limit)
     }
 
-    package func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? { nil }
+    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? { nil }
 
-    package func keep(
+    func keep(
         _ bytes: [UInt8],
         as attachment: Attachment,
         of image: PlannedImage
@@ -53,7 +47,7 @@ package struct BundleSupply: TrustSupply {
     }
 
     /// Uses only what this depot trusted before: a bundle cannot vouch for itself.
-    package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
+    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         let path = state + "/trust/" + (repository?.folder ?? "signatures")
         do throws(StorageError) {
             if keeps, repository == nil { _ = try TrustFolder(state + "/trust", isHeld: false) }
@@ -76,11 +70,11 @@ package struct BundleSupply: TrustSupply {
         }
     }
 
-    package func documents(of repository: PlannedRepository) -> AnyDocuments {
+    func documents(of repository: PlannedRepository) -> AnyDocuments {
         AnyDocuments(source: BundleDocuments(bundle: bundle, folder: "metadata/\(repository.name)"))
     }
 
-    package func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8] {
         do throws(BundleFault) {
             guard let path = BundlePath(file.path) else { throw BundleFault.badName(file.path) }
             return try bundle.bytes(of: path.part)
@@ -89,7 +83,7 @@ package struct BundleSupply: TrustSupply {
         }
     }
 
-    package func signature(
+    func signature(
         of image: PlannedImage,
         at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
@@ -99,11 +93,11 @@ package struct BundleSupply: TrustSupply {
 }
 
 /// The documents of a repository in a bundle.
-package struct BundleDocuments: MetadataSource {
-    package let bundle: BundleFile
-    package let folder: String
+struct BundleDocuments: MetadataSource {
+    let bundle: BundleFile
+    let folder: String
 
-    package func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
+    func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         do throws(BundleFault) {
             guard let bytes = try bundle.part("\(folder)/\(path)") else { throw .noMember(path) }
             guard Int64(bytes.count) <= limit else { throw .tooLarge(path) }
@@ -121,59 +115,59 @@ package struct BundleDocuments: MetadataSource {
 }
 
 /// Verifies like `NetworkSupply`, and records the documents that were used.
-package struct RecordingSupply: TrustSupply {
-    package let network: NetworkSupply
-    package let record = Record()
+struct RecordingSupply: TrustSupply {
+    let network: NetworkSupply
+    let record = Record()
 
-    package init(network: NetworkSupply) {
+    init(network: NetworkSupply) {
         self.network = network
     }
 
-    package final class Record: Sendable {
+    final class Record: Sendable {
         private let parts = Mutex<[String: [UInt8]]>([:])
 
-        package func keep(_ name: String, _ bytes: [UInt8]) { parts.withLock { $0[name] = bytes } }
+        func keep(_ name: String, _ bytes: [UInt8]) { parts.withLock { $0[name] = bytes } }
 
-        package var all: [(name: String, bytes: [UInt8])] {
+        var all: [(name: String, bytes: [UInt8])] {
             parts.withLock { parts in
                 parts.sorted { $0.key < $1.key }.map { (name: $0.key, bytes: $0.value) }
             }
         }
     }
 
-    package var isOffline: Bool { false }
-    package var bringsKeys: Bool { true }
-    package var prefersKept: Bool { false }
+    var isOffline: Bool { false }
+    var bringsKeys: Bool { true }
+    var prefersKept: Bool { false }
 
-    package func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+    func keptSignature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
         guard let bytes = network.keptSignature(of: image, by: key) else { return nil }
         record.keep("signatures/\(image.name)", bytes)
         return bytes
     }
 
-    package func keep(signature: [UInt8], of image: PlannedImage, by key: MinisignKey) {
+    func keep(signature: [UInt8], of image: PlannedImage, by key: MinisignKey) {
         record.keep("signatures/\(image.name)", signature)
     }
 
-    package func bytes(
+    func bytes(
         of attachment: Attachment,
         of image: PlannedImage
     ) async throws(SourceError) -> [UInt8] {
         try await network.bytes(of: attachment, of: image)
     }
 
-    package func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+    func kept(_ attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
         guard let bytes = network.kept(attachment, of: image) else { return nil }
         record.keep(attachment.part(of: image), bytes)
         return bytes
     }
 
-    package func keep(_ bytes: [UInt8], as attachment: Attachment, of image: PlannedImage) {
+    func keep(_ bytes: [UInt8], as attachment: Attachment, of image: PlannedImage) {
         record.keep(attachment.part(of: image), bytes)
     }
 
     /// Contains only root, so that all other documents are fetched.
-    package func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
+    func place(of repository: PlannedRepository?) throws(CommandError) -> TrustPlace {
         guard let repository else { return TrustPlace(files: MemoryFiles()) }
         let files = try network.place(of: repository)
         do throws(StorageError) {
@@ -182,7 +176,7 @@ package struct RecordingSupply: TrustSupply {
         } catch { throw CommandError(.cannotCreate, error.description) }
     }
 
-    package func documents(of repository: PlannedRepository) -> AnyDocuments {
+    func documents(of repository: PlannedRepository) -> AnyDocuments {
         AnyDocuments(
             source: Recorder(
                 documents: network.documents(of: repository),
@@ -192,9 +186,9 @@ package struct RecordingSupply: TrustSupply {
         )
     }
 
-    package func key(_ file: FileReference) throws(TrustError) -> [UInt8] { try network.key(file) }
+    func key(_ file: FileReference) throws(TrustError) -> [UInt8] { try network.key(file) }
 
-    package func signature(
+    func signature(
         of image: PlannedImage,
         at source: ImageSource
     ) async throws(SourceError) -> [UInt8] {
@@ -202,7 +196,7 @@ package struct RecordingSupply: TrustSupply {
     }
 
     /// Records the roots before the one trusted here: another depot may only know an older one.
-    package func recordRoots(of repository: PlannedRepository, upTo version: Int64) async {
+    func recordRoots(of repository: PlannedRepository, upTo version: Int64) async {
         let documents = documents(of: repository)
         guard version >= 1 else { return }
         for number in 1...version {

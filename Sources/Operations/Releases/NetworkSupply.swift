@@ -5,12 +5,12 @@ package import Manifest
 
 /// Verifies with documents from the state directory and from the network.
 package struct NetworkSupply: TrustSupply {
-    package let state: String
-    package let downloads: any Downloads
+    let state: String
+    let downloads: any Downloads
     /// Whether kept documents are used first, as in a run at night after an evening's fetch.
     package var prefersKept = false
 
-    package init(state: String, downloads: any Downloads, prefersKept: Bool = false) {
+    init(state: String, downloads: any Downloads, prefersKept: Bool = false) {
         self.state = state
         self.downloads = downloads
         self.prefersKept = prefersKept
@@ -25,7 +25,7 @@ package struct NetworkSupply: TrustSupply {
     }
 
     /// The folder of a repository in a state directory, which contains a root.
-    package static func place(
+    static func place(
         of repository: PlannedRepository?,
         state: String
     ) throws(CommandError) -> TrustPlace {
@@ -115,20 +115,20 @@ package struct NetworkSupply: TrustSupply {
 }
 
 /// Verified signatures, kept in the store beside the images that they cover.
-package struct KeptSignatures {
+struct KeptSignatures {
     private let companions: ImageCompanions
 
-    package init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
+    init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
 
     private static func name(_ key: MinisignKey) -> String {
         Hex.text(key.encoded) + ".minisig"
     }
 
-    package func signature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
+    func signature(of image: PlannedImage, by key: MinisignKey) -> [UInt8]? {
         companions.read(Self.name(key), of: image.digest, limit: MinisignSignature.longest)
     }
 
-    package func keep(
+    func keep(
         _ signature: [UInt8],
         of image: PlannedImage,
         by key: MinisignKey
@@ -140,16 +140,16 @@ package struct KeptSignatures {
 }
 
 /// Verified documents, kept in the store beside the images that they concern.
-package struct KeptAttachments {
+struct KeptAttachments {
     private let companions: ImageCompanions
 
-    package init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
+    init(state: String) { companions = ImageCompanions(StoreFolder(stateDirectory: state)) }
 
-    package func bytes(of attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
+    func bytes(of attachment: Attachment, of image: PlannedImage) -> [UInt8]? {
         companions.read(attachment.fileName, of: image.digest, limit: attachment.limit)
     }
 
-    package func keep(
+    func keep(
         _ bytes: [UInt8],
         as attachment: Attachment,
         of image: PlannedImage

@@ -1,13 +1,13 @@
 import Base
 import Commands
 import Images
-package import Manifest
+import Manifest
 
 /// The documents beside an image: its bill of materials and attestations.
 extension ReleaseVerifier {
     /// Verifies the documents beside all images; keys are stored only after all documents are
     /// verified.
-    package func judgeAttachments(
+    func judgeAttachments(
         _ verdicts: inout [TrustVerdict],
         _ accounts: [Account]
     ) async throws(TrustRefusal) {
@@ -198,7 +198,7 @@ extension Attachment {
     }
 
     /// The largest size of its kind that is read.
-    package var limit: Int64 {
+    var limit: Int64 {
         switch kind {
         case .bill: BillOfMaterials.longest
         case .attestation: AttestationFile.longest

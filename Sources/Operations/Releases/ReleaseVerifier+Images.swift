@@ -1,5 +1,5 @@
-package import Base
-package import Commands
+import Base
+import Commands
 import Images
 package import Manifest
 
@@ -43,7 +43,7 @@ extension ReleaseVerifier where Supply == NetworkSupply {
     }
 
     /// The same for commands that only need the reason of a refusal.
-    package static func verdicts(
+    static func verdicts(
         _ images: [FetchedImage],
         of plan: FrozenPlan,
         state: String,
@@ -59,7 +59,7 @@ extension [TrustVerdict] {
     /// Records the origin of each image that was just fetched, and the signers that vouched for it.
     ///
     /// The record is for people: a night's work does not end because it cannot be written.
-    package func note(_ images: [(digest: SHA256Digest, origin: String?)], state: String) {
+    func note(_ images: [(digest: SHA256Digest, origin: String?)], state: String) {
         let now = RealTime().wallTime
         let judged = Array<_>(zip(images, self))
         let records = ImageRecords(StoreFolder(stateDirectory: state))

@@ -1,5 +1,5 @@
-package import Commands
-package import Images
+import Commands
+import Images
 
 /// Files that belong to an image and are kept with it after they were verified: signatures, bills
 /// of materials, attestations.
@@ -9,7 +9,7 @@ extension ReleaseVerifier {
     ///
     /// `holds` decides whether the kept content still counts. Without the network, a kept file that
     /// was verified before is used.
-    package func meaning<Meaning>(
+    func meaning<Meaning>(
         kept: [UInt8]?,
         holds: (Meaning) -> Bool,
         fetch: () async throws(SourceError) -> [UInt8],

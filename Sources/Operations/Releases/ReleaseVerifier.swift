@@ -1,37 +1,26 @@
-package import Base
+import Base
 package import Commands
-package import Images
-package import Manifest
+import Images
+import Manifest
 
 /// Why the images of a plan may not be used, and the image that is refused.
 package struct TrustRefusal: Error {
     /// Nil when it does not concern one image.
     package let image: String?
     package let error: CommandError
-
-    package init(image: String?, error: CommandError) {
-        self.image = image
-        self.error = error
-    }
 }
 
 /// Verifies the images of a plan: who vouches for each one, and whether it may be used as planned.
 ///
 /// Nothing is recorded as trusted before all images are verified.
 package struct ReleaseVerifier<Supply: TrustSupply> {
-    package let plan: FrozenPlan
-    package let supply: Supply
+    let plan: FrozenPlan
+    let supply: Supply
     /// Read once.
-    package let now: WallTime
-
-    package init(plan: FrozenPlan, supply: Supply, now: WallTime) {
-        self.plan = plan
-        self.supply = supply
-        self.now = now
-    }
+    let now: WallTime
 
     /// Verifies all images; `bytes` returns the bytes of an image, which match its pinned digest.
-    package func judge(
+    func judge(
         _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
     ) async throws(TrustRefusal) -> [TrustVerdict] {
         var verdicts: [TrustVerdict] = []
@@ -49,7 +38,7 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
     }
 
     /// The same for commands that only need the reason of a refusal.
-    package func verdicts(
+    func verdicts(
         _ bytes: (PlannedImage) throws(CommandError) -> [UInt8]
     ) async throws(CommandError) -> [TrustVerdict] {
         do throws(TrustRefusal) {
@@ -101,24 +90,24 @@ package struct ReleaseVerifier<Supply: TrustSupply> {
     }
 
     /// The facts about a repository, or about a single key.
-    package struct Account {
-        package enum Owner: Equatable {
+    struct Account {
+        enum Owner: Equatable {
             case repository(String)
             case key(MinisignKey)
         }
 
-        package let owner: Owner
-        package let store: TrustStore<TrustPlace>
+        let owner: Owner
+        let store: TrustStore<TrustPlace>
         /// Whether a record exists.
-        package let isKnown: Bool
-        package var ledger: ReleaseLedger
-        package let before: ReleaseLedger
-        package var updater: Updater<TrustPlace, AnyDocuments>?
-        package var isFromBefore = false
+        let isKnown: Bool
+        var ledger: ReleaseLedger
+        let before: ReleaseLedger
+        var updater: Updater<TrustPlace, AnyDocuments>?
+        var isFromBefore = false
 
-        package static var ledgerName: String { "releases" }
+        static var ledgerName: String { "releases" }
 
-        package func close() throws(CommandError) {
+        func close() throws(CommandError) {
             do throws(TrustError) {
                 switch owner {
                 case .repository where ledger != before:

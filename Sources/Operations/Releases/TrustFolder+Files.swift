@@ -1,22 +1,22 @@
 import Glibc
-package import Images
+import Images
 
 extension TrustFolder {
     /// The folder, locked for this process.
-    package static func held(_ path: String) throws(TrustError) -> TrustFolder {
+    static func held(_ path: String) throws(TrustError) -> TrustFolder {
         do throws(StorageError) {
             return try TrustFolder(path)
         } catch { throw .storage(error) }
     }
 
-    package static func shared(_ path: String) throws(TrustError) -> TrustFolder {
+    static func shared(_ path: String) throws(TrustError) -> TrustFolder {
         do throws(StorageError) {
             return try TrustFolder(path, isHeld: false)
         } catch { throw .storage(error) }
     }
 
     /// A small file at any path; links are followed.
-    package static func contents(of path: String, limit: Int64) throws(TrustError) -> [UInt8] {
+    static func contents(of path: String, limit: Int64) throws(TrustError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
         guard descriptor >= 0 else { throw .storage(StorageError(.read, path, code: errno)) }
         defer { close(descriptor) }

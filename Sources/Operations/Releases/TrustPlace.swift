@@ -5,18 +5,14 @@ package import Manifest
 extension PlannedRepository {
     /// Its folder among the trusted documents, with a prefix, so that no name of a repository
     /// conflicts with another folder.
-    package var folder: String { Self.folder(of: name) }
+    var folder: String { Self.folder(of: name) }
 
-    package static func folder(of name: String) -> String { "repository-\(name)" }
+    static func folder(of name: String) -> String { "repository-\(name)" }
 }
 
 /// A place for trusted documents, on disk or in memory.
 package struct TrustPlace: TrustFiles {
-    package let files: any TrustFiles
-
-    package init(files: any TrustFiles) {
-        self.files = files
-    }
+    let files: any TrustFiles
 
     package func read(_ name: String, limit: Int64) throws(StorageError) -> [UInt8]? {
         try files.read(name, limit: limit)
@@ -41,7 +37,7 @@ package struct TrustPlace: TrustFiles {
 
 /// Documents of a repository, from any source.
 package struct AnyDocuments: MetadataSource {
-    package let source: any MetadataSource
+    let source: any MetadataSource
 
     package func fetch(_ path: String, limit: Int64) async throws(SourceError) -> [UInt8] {
         try await source.fetch(path, limit: limit)

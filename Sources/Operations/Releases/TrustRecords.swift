@@ -1,7 +1,7 @@
 import Base
 package import Commands
 import Glibc
-package import Images
+import Images
 import Manifest
 import Store
 
@@ -188,7 +188,7 @@ package struct TrustRecords {
 
 extension MinisignKey {
     /// A key from a flag: the path of its file, or the line `RW…` itself.
-    package static func given(_ text: String) throws(CommandError) -> MinisignKey {
+    static func given(_ text: String) throws(CommandError) -> MinisignKey {
         if let key = try? MinisignKey(Array(text.utf8)) { return key }
         let bytes: [UInt8]
         do throws(TrustError) {

@@ -1,25 +1,25 @@
-package import Base
-package import Images
+import Base
+import Images
 package import Manifest
 
 /// The permission to use an image: who vouches for it, and under which condition.
 package struct TrustVerdict: Sendable {
     package let image: String
     package let trust: ImageTrust
-    package let statement: ReleaseStatement
+    let statement: ReleaseStatement
     /// Whether older documents were used, because there was no network.
-    package let isFromBefore: Bool
+    let isFromBefore: Bool
     /// The key in minisign's form, or the repository's name.
-    package var signer: String?
+    var signer: String?
     /// The role of the repository that lists it.
-    package var role: String?
+    var role: String?
     /// The trusted comment of a signature.
-    package var comment: String?
+    var comment: String?
 
     /// The documents beside it: its bill of materials and attestations.
-    package var attached: [ImageProvenance.Document] = []
+    var attached: [ImageProvenance.Document] = []
 
-    package func voucher(at time: WallTime) -> ImageProvenance.Voucher {
+    func voucher(at time: WallTime) -> ImageProvenance.Voucher {
         ImageProvenance.Voucher(
             level: trust.level,
             signer: signer,
@@ -35,14 +35,14 @@ package struct TrustVerdict: Sendable {
 
 extension [TrustVerdict] {
     /// The versions that modules must run before they may have an image, by the image's name.
-    package var predecessors: [String: FirmwareVersion] {
+    var predecessors: [String: FirmwareVersion] {
         reduce(into: [:]) { $0[$1.image] = $1.statement.predecessor }
     }
 }
 
 extension ImageTrust {
     /// The basis of the trust, for people.
-    package var words: String {
+    var words: String {
         switch self {
         case .digest: "its SHA-256 alone, pinned in the manifest"
         case .signature(let key, _): "its SHA-256 and a signature by the key \(key)"

@@ -121,14 +121,18 @@ package struct NextStepGuide: Sendable {
         case .unreachable:
             return NextStep(.bringIn, message, hold == .aborted ? [again] : run)
         case .ok, .current, .skipped:
-            guard !standing.owed.isEmpty || standing.debt != nil else { return nil }
-            let debt = standing.debt.map {
-                ["its update to \($0.image), begun in run \($0.begun), is not proven"]
-            }
-            let owed = standing.owed.map { "it owes `\($0)`" }
-            return NextStep(.wait, ((debt ?? []) + owed).joined(separator: ", "), run)
+            let owed = Self.owed(standing)
+            return owed.isEmpty ? nil : NextStep(.wait, owed.joined(separator: ", "), run)
         case .aborted: return nil
         }
+    }
+
+    /// What a vehicle with a good verdict owes.
+    private static func owed(_ standing: Standing) -> [String] {
+        let debt = standing.debt.map {
+            ["its update to \($0.image), begun in run \($0.begun), is not proven"]
+        }
+        return (debt ?? []) + standing.owed.map { "it owes `\($0)`" }
     }
 
     private func failed(

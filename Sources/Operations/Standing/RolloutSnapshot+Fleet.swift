@@ -244,7 +244,7 @@ extension SharedStanding.Worker.State {
 
 extension EpochGuard {
     /// Why no rights are granted, for people; nil when they are.
-    package var reason: String? {
+    var reason: String? {
         switch self {
         case .open: nil
         case .waits(let left):

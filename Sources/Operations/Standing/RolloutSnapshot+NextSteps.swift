@@ -1,10 +1,10 @@
-package import Base
-package import Reports
-package import Store
+import Base
+import Reports
+import Store
 
 extension RolloutSnapshot {
     /// What to do about each vehicle that is not in order, in the order of the plan.
-    package func nextSteps(
+    func nextSteps(
         manifest: String?,
         _ plan: PlanView?,
         flags: PlaceFlags
@@ -39,5 +39,5 @@ extension RolloutSnapshot {
     }
 
     /// When the first of its kept executions was begun.
-    package var firstBegun: WallTime? { executions.map(\.started).min() }
+    var firstBegun: WallTime? { executions.map(\.started).min() }
 }

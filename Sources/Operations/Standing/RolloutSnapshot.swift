@@ -1,6 +1,6 @@
 package import Base
-package import Commands
-package import Reports
+import Commands
+import Reports
 import Rollout
 package import Store
 
@@ -8,22 +8,22 @@ package import Store
 /// fleet: the source of `status`, selections and the morning's page.
 package struct RolloutSnapshot: Sendable {
     package let run: RunRecord?
-    package private(set) var executions: [ExecutionRecord]
+    private(set) var executions: [ExecutionRecord]
     /// Vehicles among these that are not in the list of its last run and owe something.
-    package private(set) var left: Set<VehicleID> = []
+    private(set) var left: Set<VehicleID> = []
     /// The same with the verdicts that they had before their vehicles were checked once more.
     private var settled: [ExecutionRecord] = []
-    package internal(set) var rollout: RolloutRecord?
-    package private(set) var requests: [OpenRequest] = []
-    package internal(set) var inhibits: [Inhibit] = []
-    package internal(set) var failures: [FailureCount] = []
-    package internal(set) var debts: [Debt] = []
+    var rollout: RolloutRecord?
+    private(set) var requests: [OpenRequest] = []
+    var inhibits: [Inhibit] = []
+    var failures: [FailureCount] = []
+    var debts: [Debt] = []
     var doubts: [IntentRecord] = []
-    package internal(set) var owed: [OwedStep] = []
+    var owed: [OwedStep] = []
     /// People's commands since its last run began, about it or about vehicles; the oldest first.
-    package internal(set) var sayings: [Saying] = []
+    var sayings: [Saying] = []
     /// Whether its last run, or a run of any gateway, is active, and was not killed.
-    package let isAtWork: Bool
+    let isAtWork: Bool
     /// The part that concerns several gateways; nil for a snapshot from a journal.
     package private(set) var shared: SharedStanding?
 
@@ -74,7 +74,7 @@ package struct RolloutSnapshot: Sendable {
         self.left = names
     }
 
-    package static let mostSayings = 20
+    static let mostSayings = 20
 
     /// Makes a snapshot from a fleet's database; `settled` also has the verdicts of vehicles that
     /// are checked once more.
@@ -96,7 +96,7 @@ package struct RolloutSnapshot: Sendable {
     /// Vehicles that the active run has begun and not ended.
     package var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
 
-    package func isUnderWay(_ record: ExecutionRecord) -> Bool {
+    func isUnderWay(_ record: ExecutionRecord) -> Bool {
         if let shared { return shared.holders[record.vehicle] != nil }
         guard let run, isAtWork else { return false }
         return record.run == run.number && record.end == nil && record.state != .queued
@@ -111,13 +111,13 @@ package struct RolloutSnapshot: Sendable {
     }
 
     /// What the run under way is about to settle is no doubt yet.
-    package var openDoubts: [IntentRecord] {
+    var openDoubts: [IntentRecord] {
         guard shared == nil else { return doubts }
         return doubts.filter { $0.isOpenDoubt(in: isAtWork ? run : nil) }
     }
 
     /// The same standings as in a report of the last run, by vehicle in the order of `chosen`.
-    package func standings(of chosen: [ExecutionRecord]) -> [Standing] {
+    func standings(of chosen: [ExecutionRecord]) -> [Standing] {
         let accounts = OpenAccounts(debts: debts, doubts: openDoubts, owed: owed)
         // The account of a module that was taken out has the number of the execution that began it.
         let wanted = Dictionary(chosen.map { ($0.vehicle, $0.number) }) { _, last in last }
@@ -144,7 +144,7 @@ package struct RolloutSnapshot: Sendable {
     }
 
     /// The vehicles of each group; nil when nothing has run.
-    package var groups: [VehicleSelection.Group: Set<VehicleID>]? {
+    var groups: [VehicleSelection.Group: Set<VehicleID>]? {
         guard run != nil else { return nil }
         var groups: [VehicleSelection.Group: Set<VehicleID>] = [:]
         for (record, standing) in zip(executions, standings(of: executions)) {

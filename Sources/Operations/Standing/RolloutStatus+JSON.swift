@@ -169,7 +169,7 @@ extension RolloutStatus.WaveStatus.State: JSONDescribed {}
 extension RolloutStatus.WaveStatus: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 
-    package static let jsonForm = JSONForm<Self>.object {
+    static let jsonForm = JSONForm<Self>.object {
         Member("wave", \.number)
         Member("state", \.state)
         Member("vehicles", \.counts.total)

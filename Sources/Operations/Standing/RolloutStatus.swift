@@ -1,5 +1,5 @@
 package import Base
-package import Manifest
+import Manifest
 package import Reports
 import Rollout
 package import Store
@@ -18,23 +18,23 @@ package struct RolloutStatus: Sendable {
     }
 
     /// One wave of the plan and its progress.
-    package struct WaveStatus: Sendable {
+    struct WaveStatus: Sendable {
         /// Counts from 1.
-        package let number: Int
-        package let state: State
-        package let counts: VehicleCounts
+        let number: Int
+        let state: State
+        let counts: VehicleCounts
 
-        package enum State: String, CaseIterable, Sendable { case over, current, open }
+        enum State: String, CaseIterable, Sendable { case over, current, open }
     }
 
     package let snapshot: RolloutSnapshot
     /// All rollouts that ran here and are no orders, the newest first.
-    package let briefs: [Brief]
+    let briefs: [Brief]
     /// The plan that the rollout was begun with; nil when it is not kept.
     package let plan: PlanView?
     private let manifest: String?
     /// Whether a process works in the state directory.
-    package let isRunning: Bool
+    let isRunning: Bool
     /// Makes commands for people.
     let flags: PlaceFlags
     /// The selected vehicles, and their standings in the same order.
@@ -101,7 +101,7 @@ package struct RolloutStatus: Sendable {
     }
 
     /// The waves of the kept plan, each with its selected vehicles.
-    package var waves: [WaveStatus] {
+    var waves: [WaveStatus] {
         guard let members = plan?.waves ?? snapshot.shared?.waves, let rollout = snapshot.rollout
         else { return [] }
         var outcomes: [VehicleID: Outcome?] = [:]
@@ -121,12 +121,12 @@ package struct RolloutStatus: Sendable {
     }
 
     /// When it pauses, and what must hold between waves.
-    package var gates: [String] { plan?.gates ?? [] }
+    var gates: [String] { plan?.gates ?? [] }
 
     /// The rollouts that ran here and are no orders, the newest first.
     ///
     /// `known` was read in the same view, and is not read again. Those in `shared` are left out.
-    package static func briefs(
+    static func briefs(
         in view: JournalView,
         holder: LockHolder?,
         at now: WallTime,
@@ -157,7 +157,7 @@ package struct RolloutStatus: Sendable {
 
 extension FrozenPlan {
     /// When its rollout pauses, and what must hold before each next wave.
-    package func gates(among total: Int) -> [String] {
+    func gates(among total: Int) -> [String] {
         var lines: [String] = []
         if let rule = rollout.pause { lines.append(rule.words(among: total)) }
         guard waveSizes.count > 1 else { return lines }

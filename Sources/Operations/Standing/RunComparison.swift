@@ -5,7 +5,7 @@ package import Store
 /// A comparison of two runs: how many vehicles ended in which way, and which ended differently.
 package struct RunComparison: Sendable {
     /// The state of a vehicle at the end of a run.
-    package struct Fate: Sendable, Equatable {
+    struct Fate: Sendable, Equatable {
         /// An outcome, or the progress when there is none.
         let word: String
         let message: String
@@ -24,7 +24,7 @@ package struct RunComparison: Sendable {
     package enum Kind: String, CaseIterable, Sendable {
         case lost, gained, other
 
-        package var title: String {
+        var title: String {
             switch self {
             case .lost: "No longer done"
             case .gained: "Now done"
@@ -34,12 +34,12 @@ package struct RunComparison: Sendable {
     }
 
     package let before: RunList.Row
-    package let after: RunList.Row
+    let after: RunList.Row
     /// The changed vehicles, in the order of their ids.
     package let changes: [Change]
     /// Vehicles that only one of the two runs reports.
     package let onlyBefore: [VehicleID]
-    package let onlyAfter: [VehicleID]
+    let onlyAfter: [VehicleID]
     /// How many vehicles have the same state at the end of both runs.
     package let same: Int
 
@@ -88,10 +88,10 @@ package struct RunComparison: Sendable {
         return fates
     }
 
-    package func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
+    func changes(_ kind: Kind) -> [Change] { changes.filter { $0.kind == kind } }
 
     /// The counts of both runs by outcome, without outcomes that neither has.
-    package var counts: [(name: String, before: Int?, after: Int?)] {
+    var counts: [(name: String, before: Int?, after: Int?)] {
         let (old, new) = (before.end?.vehicles, after.end?.vehicles)
         let outcomes = Outcome.allCases.map { outcome in
             (
@@ -106,7 +106,7 @@ package struct RunComparison: Sendable {
     }
 
     /// Sentences about vehicles that only one of the runs reports.
-    package var loneSentences: [String] {
+    var loneSentences: [String] {
         [(before, onlyBefore), (after, onlyAfter)].compactMap { row, vehicles in
             guard !vehicles.isEmpty else { return nil }
             let names = vehicles.prefix(Self.mostNames).map(\.text.visible).joined(separator: ", ")
@@ -130,7 +130,7 @@ extension RunComparison.Fate {
 }
 
 extension RunComparison.Change {
-    package var kind: RunComparison.Kind {
+    var kind: RunComparison.Kind {
         if before.isDone { return .lost }
         return after.isDone ? .gained : .other
     }
@@ -175,7 +175,7 @@ extension RunComparison {
 extension RunComparison.Fate: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 
-    package static let jsonForm = JSONForm<Self>.object("Fate", "How a run left a vehicle.") {
+    static let jsonForm = JSONForm<Self>.object("Fate", "How a run left a vehicle.") {
         Member(
             "state",
             "An outcome, or how far it is without one.",

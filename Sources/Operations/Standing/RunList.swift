@@ -46,7 +46,7 @@ package struct RunList: Sendable {
     }
 
     /// How many commands of people are listed.
-    package static let mostSayings = 100
+    static let mostSayings = 100
 
     /// The titles of tables of people's commands: after which run, when, by whom, and what.
     package static let sayingTitles = ["after run", "said", "by", "what"]

@@ -4,22 +4,22 @@ package import Base
 package struct SharedStanding: Sendable {
     /// A gateway's part in the rollout's present beginning.
     package struct Worker: Sendable {
-        package let gateway: String
+        let gateway: String
         /// Nil until it is reported.
-        package let run: RunName?
-        package let state: State
+        let run: RunName?
+        let state: State
         /// When its run began, by the server's clock.
-        package let since: WallTime
+        let since: WallTime
         /// The time since its last sign of life.
-        package let silence: Duration
+        let silence: Duration
         /// Modules that it has the right to, and how many it can work with at the same time.
-        package let modules: Int
-        package let links: Int?
+        let modules: Int
+        let links: Int?
         /// The number of its results that are not reported yet.
-        package let unreported: Int
+        let unreported: Int
         /// How its run ended.
-        package let exitCode: Int?
-        package let reason: String
+        let exitCode: Int?
+        let reason: String
 
         package enum State: String, CaseIterable, Sendable {
             case working = "at-work"
@@ -50,34 +50,34 @@ package struct SharedStanding: Sendable {
     }
 
     /// The gateway that has the right to a vehicle's module.
-    package struct Holder: Sendable {
-        package let gateway: String
-        package let since: WallTime?
+    struct Holder: Sendable {
+        let gateway: String
+        let since: WallTime?
     }
 
     /// The gate's numbers over all gateways.
-    package struct Gate: Sendable {
-        package let attempted: Int
-        package let failed: Int
-        package let underWay: Int
+    struct Gate: Sendable {
+        let attempted: Int
+        let failed: Int
+        let underWay: Int
         /// The most that may fail, in the plan's words; empty without a limit.
-        package let most: String
+        let most: String
     }
 
     /// In the order in which their runs began.
-    package var workers: [Worker] = []
-    package var holders: [VehicleID: Holder] = [:]
+    var workers: [Worker] = []
+    var holders: [VehicleID: Holder] = [:]
     /// What each vehicle without a verdict waits for.
-    package var waits: [VehicleID: String] = [:]
-    package var gate: Gate?
+    var waits: [VehicleID: String] = [:]
+    var gate: Gate?
     /// Why the database grants no rights; nil when it does.
-    package var closed: String?
+    var closed: String?
     /// The vehicles of each wave, used without a plan.
-    package var waves: [[VehicleID]] = []
+    var waves: [[VehicleID]] = []
 
-    package init() {}
+    init() {}
 
-    package var isAtWork: Bool { workers.contains(where: \.isAtWork) }
+    var isAtWork: Bool { workers.contains(where: \.isAtWork) }
 }
 
 // MARK: For people
@@ -166,7 +166,7 @@ extension SharedStanding.Worker: JSONDescribed {
 extension SharedStanding.Gate: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 
-    package static let jsonForm = JSONForm<Self>.object("Gate") {
+    static let jsonForm = JSONForm<Self>.object("Gate") {
         Member("attempted", "Since the last resume, over all gateways.", \.attempted)
         Member("failed", "Of them.", \.failed)
         Member("under-way", "Vehicles that have their place at the gate now.", \.underWay)

@@ -1,4 +1,4 @@
-package import Base
+import Base
 package import Reports
 import Rollout
 package import Store
@@ -15,7 +15,7 @@ package struct ShownRun: Sendable {
     package let open: String?
 
     /// `leaving` is how a run that was cut off left vehicles about which it has no last event.
-    package init(
+    init(
         _ run: RunRecord,
         _ records: [EventRecord],
         leaving vehicles: [(vehicle: VehicleID, standing: Standing)] = []

@@ -1,7 +1,7 @@
 package import Base
 package import Commands
 import Manifest
-package import Reports
+import Reports
 package import Store
 
 /// Reads the journal of a state directory for commands that only look: `status`, `show`, `morning`,
@@ -11,7 +11,7 @@ package struct StandingJournal: Sendable {
     /// The flags of the command line.
     private let given: PlaceFlags
     /// A cache of plans, for a command that runs for a long time.
-    package var shelf: PlanShelf?
+    var shelf: PlanShelf?
 
     package init(state: String, flags: PlaceFlags, shelf: PlanShelf? = nil) {
         self.state = state
@@ -22,7 +22,7 @@ package struct StandingJournal: Sendable {
     /// Makes commands for people.
     ///
     /// Readers of pages do not know this machine's folders.
-    package var flags: PlaceFlags { shelf == nil ? given.of(state) : given.elsewhere(state) }
+    var flags: PlaceFlags { shelf == nil ? given.of(state) : given.elsewhere(state) }
 
     /// The process that works in the directory.
     package var holder: LockHolder? { StateDirectoryHolder.current(state) }
@@ -81,7 +81,7 @@ package struct StandingJournal: Sendable {
     }
 
     /// Everything that is known about a vehicle, and the zone in which its times are shown.
-    package func story(
+    func story(
         of vehicle: VehicleID,
         _ context: Context
     ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
@@ -111,7 +111,7 @@ package struct StandingJournal: Sendable {
 
     /// The page of what people have to do; `since` is a time as people write it, else the last
     /// noon.
-    package func morning(
+    func morning(
         since: String?,
         days: Int,
         _ context: Context
@@ -139,7 +139,7 @@ package struct StandingJournal: Sendable {
     }
 
     /// The runs in the journal, the newest first.
-    package func history(
+    func history(
         of rollout: String?,
         count: Int,
         _ context: Context
@@ -218,7 +218,7 @@ package struct StandingJournal: Sendable {
     ///
     /// It is read in pieces: all events of a large run together would take more memory than
     /// everything else.
-    package func story(ofRun number: Int) throws(CommandError) -> RunStory {
+    func story(ofRun number: Int) throws(CommandError) -> RunStory {
         var story = RunStory(withDocument: false)
         try replay(number) { story.note($0) }
         return story
@@ -247,7 +247,7 @@ package struct StandingJournal: Sendable {
     }
 
     /// The zone of the window of the last rollout that has one.
-    package func zone(of runs: [RunRecord], _ context: Context) -> Zone {
+    func zone(of runs: [RunRecord], _ context: Context) -> Zone {
         var seen: Set<String> = []
         for run in runs where seen.insert(run.rollout).inserted {
             guard let plan = plan(run.plan, of: run.rollout),

@@ -6,14 +6,14 @@ package import Manifest
 /// journal knows, and each one's last ending.
 package struct VehicleGround: Sendable {
     /// Its name in messages; nil when no rollout is selected.
-    package var rollout: String?
+    var rollout: String?
     package var planned: [PlannedVehicle]
     /// Known vehicles that are not in the plan.
     package var others: Set<VehicleID>
     /// Nil when nothing has run.
-    package var groups: [VehicleSelection.Group: Set<VehicleID>]?
+    var groups: [VehicleSelection.Group: Set<VehicleID>]?
 
-    package init(
+    init(
         rollout: String?,
         planned: [PlannedVehicle],
         others: Set<VehicleID> = [],

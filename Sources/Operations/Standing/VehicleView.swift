@@ -3,9 +3,9 @@ package import Store
 
 /// The journal's records of one vehicle at one moment.
 package struct VehicleView: Sendable {
-    package let vehicle: VehicleID
+    let vehicle: VehicleID
     /// The rollouts that have it, the newest first, without orders unless there are only orders.
-    package let snapshots: [RolloutSnapshot]
+    let snapshots: [RolloutSnapshot]
     let endings: [Ending]
     let lastSeen: WallTime?
     let signal: String?
@@ -73,7 +73,7 @@ package struct VehicleView: Sendable {
         inventory = try Inventory.row(of: vehicle, in: view)
     }
 
-    package var isKnown: Bool {
+    var isKnown: Bool {
         !snapshots.isEmpty || !debts.isEmpty || !doubts.isEmpty || inventory != nil
             || inhibits.contains { $0.vehicle == vehicle }
     }

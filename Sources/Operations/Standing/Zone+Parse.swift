@@ -1,8 +1,8 @@
-package import Base
+import Base
 
 extension Zone {
     /// Parses `2026-11-21` or `2026-11-21 18:00` as local time of the zone.
-    package func moment(_ text: String) -> WallTime? {
+    func moment(_ text: String) -> WallTime? {
         let parts = text.split(separator: " ", omittingEmptySubsequences: false)
         guard let date = parts.first.map({ Self.numbers($0, "-", [4, 2, 2]) }) ?? nil,
             parts.count <= 2, (1...12).contains(date[1]), (1...31).contains(date[2])

@@ -1,5 +1,5 @@
 import Base
-package import Commands
+import Commands
 
 /// Requests on their way from the servers' threads to the one task that carries them out.
 package final class ControlQueue: Sendable {
@@ -11,12 +11,12 @@ package final class ControlQueue: Sendable {
     package init() { (items, source) = AsyncStream.makeStream() }
 
     /// Waits for the answer; only for a thread that may block, never one of Swift's pool.
-    package func perform(_ request: SteeringRequest) -> Result<SteeringAnswer, CommandError> {
+    func perform(_ request: SteeringRequest) -> Result<SteeringAnswer, CommandError> {
         wait { requests throws(CommandError) in try await requests.perform(request) }
     }
 
     /// The same for a request that its sender may send again.
-    package func perform(
+    func perform(
         _ request: SteeringRequest,
         once key: RequestKey
     ) -> Result<KeyedAnswer, CommandError> {

@@ -1,8 +1,8 @@
-package import Base
+import Base
 import Commands
 
 /// The answer to a request with a key.
-package enum KeyedAnswer: Sendable {
+enum KeyedAnswer: Sendable {
     /// The same as the first time, if it was sent before.
     case document(status: Int, text: String)
     /// Another request was sent with that key.
@@ -13,7 +13,7 @@ package enum KeyedAnswer: Sendable {
 
 extension SteeringAnswer {
     /// The answer for programs: the status, and the document.
-    package func document(of request: SteeringRequest) -> (status: Int, value: JSONValue) {
+    func document(of request: SteeringRequest) -> (status: Int, value: JSONValue) {
         isRefused ? (409, CommandError(.usage, sentence).document) : (200, json(of: request))
     }
 }

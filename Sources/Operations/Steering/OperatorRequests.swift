@@ -7,11 +7,11 @@ import Store
 
 /// Writes people's requests into the journal: the only way for commands, pages and programs.
 package struct OperatorRequests: Sendable {
-    package let state: String
+    let state: String
     /// Vehicles of manifests that were named.
-    package var listed: [PlannedVehicle] = []
+    var listed: [PlannedVehicle] = []
     /// The fleet of this machine, if any: requests apply to all its gateways.
-    package var fleet: FleetControl?
+    var fleet: FleetControl?
 
     package init(state: String, listed: [PlannedVehicle] = [], fleet: FleetControl? = nil) {
         self.state = state
@@ -31,7 +31,7 @@ package struct OperatorRequests: Sendable {
     ///
     /// The key is on disk before anything is changed. The key of a request that failed is removed,
     /// so that it may be sent again.
-    package func perform(
+    func perform(
         _ request: SteeringRequest,
         once key: RequestKey
     ) async throws(CommandError) -> KeyedAnswer {

@@ -1,4 +1,4 @@
-package import Base
+import Base
 
 /// The key of a request that a program may send twice, with the digest of what it sent.
 package struct RequestKey: Sendable {
@@ -10,7 +10,7 @@ package struct RequestKey: Sendable {
 
     package let text: String
     /// The digest of the body's bytes.
-    package let body: SHA256Digest
+    let body: SHA256Digest
 
     /// Nil when the text is no key: a key has 1 to 200 visible ASCII characters.
     package init?(_ text: String, body: [UInt8]) {

@@ -4,12 +4,12 @@ import Commands
 /// The answer to a request, for people and for programs.
 package struct SteeringAnswer: Sendable, Equatable {
     package let sentence: String
-    package let rollout: String?
-    package let isTakenUpNow: Bool
+    let rollout: String?
+    let isTakenUpNow: Bool
     /// Whether it was refused: nothing was changed, and the requested state is not in force.
     package let isRefused: Bool
 
-    package init(
+    init(
         _ sentence: String,
         rollout: String? = nil,
         isTakenUpNow: Bool = false,
@@ -26,7 +26,7 @@ package struct SteeringAnswer: Sendable, Equatable {
         Self.jsonForm.json(of: (self, request))
     }
 
-    package static let jsonForm = JSONForm<(answer: SteeringAnswer, request: SteeringRequest)>
+    static let jsonForm = JSONForm<(answer: SteeringAnswer, request: SteeringRequest)>
         .object("Answer", "The answer to a request.") {
             JSONForm.Member.version
             JSONForm.Member("request", \.request.verb)

@@ -32,16 +32,16 @@ package struct SteeringRequest: Sendable, Equatable {
 
     package let verb: Verb
     /// Nil means this machine's rollout: the one at work, else the one that ran last.
-    package private(set) var rollout: String?
+    private(set) var rollout: String?
     /// The selections as they were given; none means all of the rollout, or the depot.
     package let vehicles: [VehicleSelection]
     /// Whether the whole depot is meant.
-    package let isAll: Bool
-    package let reason: String?
+    let isAll: Bool
+    let reason: String?
     /// How long its effect lasts; nil means until it is lifted.
     package let length: Duration?
     /// The person who made the request.
-    package let author: String
+    let author: String
 
     package init(
         _ verb: Verb,
@@ -89,7 +89,7 @@ package struct SteeringRequest: Sendable, Equatable {
     }
 
     /// The vehicles that are named by their ids: only these answer a doubt.
-    package var named: [VehicleID] { vehicles.compactMap { VehicleID($0.text) } }
+    var named: [VehicleID] { vehicles.compactMap { VehicleID($0.text) } }
 
     /// Why a document or a form is no request.
     package struct Fault: Error, Sendable, Equatable, CustomStringConvertible {
@@ -134,7 +134,7 @@ package struct SteeringRequest: Sendable, Equatable {
     }
 
     /// Reads a form; empty fields count as missing.
-    package init(form: [String: String], author: String) throws(Fault) {
+    init(form: [String: String], author: String) throws(Fault) {
         var fields = form.filter { !$0.value.isEmpty }
         let vehicle = fields.removeValue(forKey: "vehicle")
         let isAll = fields.removeValue(forKey: "all") == "yes"

@@ -7,14 +7,14 @@ package import Rollout
 package struct PropertyWatch {
     private static let pause = Duration.seconds(2)
 
-    package let serial: Serial
-    package let driver: any UpdateDriver
-    package let profile: Profile
+    let serial: Serial
+    let driver: any UpdateDriver
+    let profile: Profile
     /// The properties to watch; empty for all.
-    package let names: [String]
-    package let central: any Central
-    package let time: any Timekeeper
-    package let stop: StopSignal
+    let names: [String]
+    let central: any Central
+    let time: any Timekeeper
+    let stop: StopSignal
 
     package init(
         serial: Serial,

@@ -1,30 +1,30 @@
 /// A request, with the parts that the server evaluates.
 package struct WebRequest: Sendable {
-    package let method: String
+    let method: String
     /// Path and query, as they were sent.
     package let target: String
     /// Nil for none, and for several.
-    package let host: String?
+    let host: String?
     /// Whether the request announced a body.
-    package let hasBody: Bool
+    let hasBody: Bool
     /// The body of a `POST` whose announced length is within the limit.
-    package let body: [UInt8]?
-    package let type: String?
+    let body: [UInt8]?
+    let type: String?
     /// The `ETag` of the version that the client has.
-    package let validator: String?
-    package let accept: String
-    package let authorization: String?
-    package let cookie: String?
+    let validator: String?
+    let accept: String
+    let authorization: String?
+    let cookie: String?
     /// Scheme, name and port of the page that sent the request, according to its browser.
-    package let origin: String?
+    let origin: String?
     /// The relation of that page to this server (`Sec-Fetch-Site`), according to its browser.
-    package let site: String?
+    let site: String?
     /// The sender's identifier of the request (`Idempotency-Key`); empty when there are several.
-    package let key: String?
+    let key: String?
     /// Whether a web server in front of this one reports that the request arrived over TLS.
-    package let isEncrypted: Bool
+    let isEncrypted: Bool
 
-    package init(
+    init(
         method: String,
         target: String,
         host: String?,

@@ -19,16 +19,16 @@ package final class WebServer: Sendable {
         /// When no more connections than these are left, the oldest one without a request makes room.
         var spare: Int { connections / 8 }
         /// The size of the head of a request, and of its answer.
-        package var headBytes = 16_384
+        var headBytes = 16_384
         /// The longest body of a request.
-        package var bodyBytes = 8_192
+        var bodyBytes = 8_192
         /// Seconds from the beginning of a connection, or from the end of an answer, to the end of
         /// a request.
-        package var headSeconds = 10
+        var headSeconds = 10
         /// Seconds in which an answer must be received.
-        package var answerSeconds = 60
+        var answerSeconds = 60
         /// Seconds without a byte in either direction.
-        package var silentSeconds = 30
+        var silentSeconds = 30
 
         package init() {}
     }

@@ -36,7 +36,7 @@ package enum Markup {
 
     /// Seconds, truncated to milliseconds as in JSON, so that the report from a run's journal is
     /// identical.
-    package static func seconds(_ duration: Duration) -> String {
+    static func seconds(_ duration: Duration) -> String {
         let milliseconds = duration.nanoseconds / 1_000_000
         let rest = String(milliseconds.magnitude % 1_000)
         return (milliseconds < 0 ? "-" : "") + String(milliseconds.magnitude / 1_000) + "."

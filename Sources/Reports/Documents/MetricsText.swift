@@ -8,9 +8,9 @@ package enum MetricsText {
 
     /// One metric with its samples, from one rollout or from several.
     package struct Family: Sendable {
-        package let name: String
+        let name: String
         let help: String
-        package private(set) var samples: [(labels: String, value: String)]
+        private(set) var samples: [(labels: String, value: String)]
 
         var text: String {
             var text = "# HELP \(name) \(help)\n# TYPE \(name) gauge\n"
@@ -82,79 +82,92 @@ package enum MetricsText {
         earlier: (_ labels: String) -> String?
     ) -> [Family] {
         guard let start = story.start, let began = story.began else { return [] }
-        let end = story.end
         let rollout = "rollout=\"\(label(start.rollout))\""
-        var families: [Family] = []
-        func metric(_ name: String, _ help: String, _ samples: [(labels: String, String)]) {
-            guard !samples.isEmpty else { return }
-            families.append(
-                Family(
-                    name: name,
-                    help: help,
-                    samples: samples.map { (labels: $0.labels, value: $0.1) }
-                )
-            )
+        let families =
+            times(story, rollout, began: began, earlier: earlier(rollout)) + counts(story, rollout)
+        return families.filter { !$0.samples.isEmpty }
+    }
+
+    /// When a run began and ended, and with what.
+    private static func times(
+        _ story: RunStory,
+        _ rollout: String,
+        began: WallTime,
+        earlier: @autoclosure () -> String?
+    ) -> [Family] {
+        let end = story.end
+        func family(_ name: String, _ help: String, _ value: String?) -> Family {
+            Family(name: name, help: help, samples: value.map { [(rollout, $0)] } ?? [])
         }
-        metric(
-            "yardmaster_run_start_timestamp_seconds",
-            "When the last run began.",
-            [(rollout, stamp(began))]
-        )
-        metric(
-            "yardmaster_run_end_timestamp_seconds",
-            "When the last run ended.",
-            end.map { [(rollout, stamp($0.time))] } ?? []
-        )
-        let last = end.flatMap { $0.run.exitCode == 0 ? stamp($0.time) : nil } ?? earlier(rollout)
-        metric(
-            success,
-            "When a run last ended with exit code 0.",
-            last.map { [(rollout, $0)] } ?? []
-        )
-        metric(
-            "yardmaster_run_exit_code",
-            "What the last run ended with.",
-            end.map { [(rollout, String($0.run.exitCode))] } ?? []
-        )
-        metric(
-            "yardmaster_run_seconds",
-            "How long the last run took.",
-            end.map { [(rollout, Markup.seconds($0.run.took))] } ?? []
-        )
-        metric(
-            "yardmaster_run_vehicles",
-            "Vehicles of the last run by outcome.",
-            Outcome.allCases.map {
-                ("\(rollout),outcome=\"\($0.rawValue)\"", String(story.counts[$0] ?? 0))
-            } + [("\(rollout),outcome=\"unfinished\"", String(story.unfinished))]
-        )
+        return [
+            family(
+                "yardmaster_run_start_timestamp_seconds",
+                "When the last run began.",
+                stamp(began)
+            ),
+            family(
+                "yardmaster_run_end_timestamp_seconds",
+                "When the last run ended.",
+                end.map { stamp($0.time) }
+            ),
+            family(
+                success,
+                "When a run last ended with exit code 0.",
+                end.flatMap { $0.run.exitCode == 0 ? stamp($0.time) : nil } ?? earlier()
+            ),
+            family(
+                "yardmaster_run_exit_code",
+                "What the last run ended with.",
+                end.map { String($0.run.exitCode) }
+            ),
+            family(
+                "yardmaster_run_seconds",
+                "How long the last run took.",
+                end.map { Markup.seconds($0.run.took) }
+            ),
+        ]
+    }
+
+    /// What a run's vehicles and transfers came to.
+    private static func counts(_ story: RunStory, _ rollout: String) -> [Family] {
         let vehicles = story.vehicles
-        metric(
-            "yardmaster_run_failures",
-            "Vehicles of the last run by class of failure.",
-            FailureClass.allCases.map { failure in
-                (
-                    "\(rollout),class=\"\(failure.rawValue)\"",
-                    String(vehicles.count { $0.verdict?.failure == failure })
-                )
-            }
-        )
-        metric(
-            "yardmaster_run_image_bytes",
-            "Image bytes sent over the air in the last run, repeats included.",
-            [(rollout, String(story.bytesSent))]
-        )
-        metric(
-            "yardmaster_run_transfer_seconds",
-            "Time in which image bytes were on their way in the last run, over all vehicles.",
-            [(rollout, Markup.seconds(vehicles.reduce(.zero) { $0 + $1.transfer }))]
-        )
-        metric(
-            "yardmaster_run_interruptions",
-            "Transfers of the last run that had to be taken up again.",
-            [(rollout, String(vehicles.reduce(0) { $0 + $1.interruptions.count }))]
-        )
-        return families
+        return [
+            Family(
+                name: "yardmaster_run_vehicles",
+                help: "Vehicles of the last run by outcome.",
+                samples: Outcome.allCases.map {
+                    ("\(rollout),outcome=\"\($0.rawValue)\"", String(story.counts[$0] ?? 0))
+                } + [("\(rollout),outcome=\"unfinished\"", String(story.unfinished))]
+            ),
+            Family(
+                name: "yardmaster_run_failures",
+                help: "Vehicles of the last run by class of failure.",
+                samples: FailureClass.allCases.map { failure in
+                    (
+                        "\(rollout),class=\"\(failure.rawValue)\"",
+                        String(vehicles.count { $0.verdict?.failure == failure })
+                    )
+                }
+            ),
+            Family(
+                name: "yardmaster_run_image_bytes",
+                help: "Image bytes sent over the air in the last run, repeats included.",
+                samples: [(rollout, String(story.bytesSent))]
+            ),
+            Family(
+                name: "yardmaster_run_transfer_seconds",
+                help:
+                    "Time in which image bytes were on their way in the last run, over all vehicles.",
+                samples: [
+                    (rollout, Markup.seconds(vehicles.reduce(.zero) { $0 + $1.transfer }))
+                ]
+            ),
+            Family(
+                name: "yardmaster_run_interruptions",
+                help: "Transfers of the last run that had to be taken up again.",
+                samples: [(rollout, String(vehicles.reduce(0) { $0 + $1.interruptions.count }))]
+            ),
+        ]
     }
 
     package static func stamp(_ time: WallTime) -> String {

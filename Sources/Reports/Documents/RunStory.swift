@@ -4,19 +4,19 @@ package import Base
 ///
 /// It collects them during the run, and drops facts that no report shows.
 package struct RunStory: Sendable {
-    package private(set) var start: RunStart?
-    package private(set) var began: WallTime?
+    private(set) var start: RunStart?
+    private(set) var began: WallTime?
     package private(set) var end: (run: RunEnd, time: WallTime)?
     /// The time of a report on an active rollout, and whether a gateway was at work then.
-    package private(set) var stood: (time: WallTime, isAtWork: Bool)?
-    package private(set) var images: [(name: String, size: ByteCount, provenance: [String])] = []
-    package private(set) var warnings: [String] = []
+    private(set) var stood: (time: WallTime, isAtWork: Bool)?
+    private(set) var images: [(name: String, size: ByteCount, provenance: [String])] = []
+    private(set) var warnings: [String] = []
     /// Decisions about the whole run: waves, gates, windows.
-    package private(set) var notices: [String] = []
+    private(set) var notices: [String] = []
     /// The waves that have begun, in their order.
-    package private(set) var waves: [WaveStory] = []
+    private(set) var waves: [WaveStory] = []
     /// The number of waves; nil when no event mentioned waves.
-    package private(set) var waveCount: Int?
+    private(set) var waveCount: Int?
     private var told: [VehicleID: VehicleInRun] = [:]
     private var open: [VehicleID: Segment] = [:]
     private var closed: [Segment] = []
@@ -31,7 +31,7 @@ package struct RunStory: Sendable {
     package var vehicles: [VehicleInRun] { told.values.sorted { $0.id < $1.id } }
 
     /// The work of each adapter, in order of time.
-    package var segments: [Segment] {
+    var segments: [Segment] {
         closed.sorted { ($0.from.milliseconds, $0.vehicle) < ($1.from.milliseconds, $1.vehicle) }
     }
 
@@ -165,16 +165,16 @@ package struct RunStory: Sendable {
     }
 
     /// The work of an adapter for one vehicle, with its time.
-    package struct Segment: Sendable, Equatable {
-        package let adapter: String
-        package let vehicle: VehicleID
-        package let phase: Phase
-        package let from: WallTime
-        package fileprivate(set) var to: WallTime
+    struct Segment: Sendable, Equatable {
+        let adapter: String
+        let vehicle: VehicleID
+        let phase: Phase
+        let from: WallTime
+        fileprivate(set) var to: WallTime
     }
 
     /// The kinds of work that a time line distinguishes.
-    package enum Phase: String, CaseIterable, Sendable {
+    enum Phase: String, CaseIterable, Sendable {
         case search, connect, transfer, settle, interrupted
 
         init?(_ state: ExecutionState) {
@@ -191,28 +191,28 @@ package struct RunStory: Sendable {
 }
 
 /// One wave of a run.
-package struct WaveStory: Sendable {
+struct WaveStory: Sendable {
     /// Counts from 1.
-    package let number: Int
-    package fileprivate(set) var members: [VehicleID]
-    package let began: WallTime
-    package fileprivate(set) var ended: WallTime?
+    let number: Int
+    fileprivate(set) var members: [VehicleID]
+    let began: WallTime
+    fileprivate(set) var ended: WallTime?
 }
 
 /// The work of a run on one vehicle.
 package struct VehicleInRun: Sendable {
     package let id: VehicleID
-    package fileprivate(set) var serial: Serial?
+    fileprivate(set) var serial: Serial?
     package fileprivate(set) var verdict: Verdict?
     /// Reported at the end of the run, where there is more to report than the verdict.
     package fileprivate(set) var standing: Standing?
-    package fileprivate(set) var progress: Progress?
-    package fileprivate(set) var problems: [Problem] = []
-    package fileprivate(set) var retries: [(failure: FailureClass, message: String)] = []
+    fileprivate(set) var progress: Progress?
+    fileprivate(set) var problems: [Problem] = []
+    fileprivate(set) var retries: [(failure: FailureClass, message: String)] = []
     package fileprivate(set) var interruptions: [String] = []
-    package fileprivate(set) var steps: [StepResult] = []
+    fileprivate(set) var steps: [StepResult] = []
     /// The time in which image bytes were being sent.
-    package fileprivate(set) var transfer: Duration = .zero
+    fileprivate(set) var transfer: Duration = .zero
 
     fileprivate init(_ id: VehicleID) { self.id = id }
 
@@ -235,14 +235,14 @@ package struct VehicleInRun: Sendable {
     /// The image bytes that the run has sent to it, repeats included.
     ///
     /// A run that was killed has reported only its progress.
-    package var bytesSent: Int {
+    var bytesSent: Int {
         if let standing, standing.verdict == nil { return standing.sent.bytes }
         if let verdict { return verdict.bytesSent.bytes }
         return progress.map { max(0, $0.acknowledged.bytes - $0.resumedFrom.bytes) } ?? 0
     }
 
     /// Image bytes per second of transfer; nil when nothing was sent.
-    package var rate: Double? {
+    var rate: Double? {
         guard bytesSent > 0, transfer > .zero else { return nil }
         return Double(bytesSent) / (Double(transfer.nanoseconds) / 1e9)
     }

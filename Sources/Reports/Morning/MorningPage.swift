@@ -4,13 +4,13 @@ package import Base
 package struct MorningPage: Sendable, Equatable {
     /// One rollout that has run since then.
     package struct Night: Sendable, Equatable {
-        package let rollout: String
+        let rollout: String
         package let run: Int
-        package let began: WallTime
+        let began: WallTime
         /// Nil for a run that is still active or was cut off.
-        package let ended: WallTime?
-        package let exitCode: Int?
-        package let reason: String
+        let ended: WallTime?
+        let exitCode: Int?
+        let reason: String
         package let counts: VehicleCounts
         /// The gateway of the run, in a fleet.
         package var gateway: String?
@@ -18,7 +18,7 @@ package struct MorningPage: Sendable, Equatable {
         package var isAtWork = false
 
         /// The name of the run.
-        package var name: RunName { RunName(run, of: gateway) }
+        var name: RunName { RunName(run, of: gateway) }
 
         /// How it ended, for people; `time` writes a time.
         func ending(_ time: (WallTime) -> String) -> String {
@@ -48,8 +48,8 @@ package struct MorningPage: Sendable, Equatable {
 
     /// The facts by which people find a vehicle: its place, its plate, and when it was last heard.
     package struct Card: Sendable, Equatable {
-        package let vehicle: VehicleID
-        package let serial: Serial?
+        let vehicle: VehicleID
+        let serial: Serial?
         package var plate: String?
         package var depot: String?
         package var bay: String?
@@ -63,16 +63,16 @@ package struct MorningPage: Sendable, Equatable {
         }
 
         /// The place of the vehicle; empty where the fleet list has none.
-        package var place: String {
+        var place: String {
             [depot, bay.map { "bay \($0)" }].compactMap(\.self).joined(separator: ", ")
         }
     }
 
     /// A task for one vehicle.
     package struct Task: Sendable, Equatable {
-        package let card: Card
-        package let rollout: String
-        package let step: NextStep
+        let card: Card
+        let rollout: String
+        let step: NextStep
 
         package init(_ card: Card, _ rollout: String, _ step: NextStep) {
             self.card = card
@@ -92,7 +92,7 @@ package struct MorningPage: Sendable, Equatable {
         package init() {}
 
         /// Each list with its title.
-        package var lists: [(title: String, vehicles: [VehicleID])] {
+        var lists: [(title: String, vehicles: [VehicleID])] {
             [
                 ("newly done", updated), ("newly failed", failed), ("recovered", recovered),
                 ("newly away", away), ("back again", back),
@@ -102,9 +102,9 @@ package struct MorningPage: Sendable, Equatable {
 
     /// A vehicle that has not been current for too long.
     package struct Stale: Sendable, Equatable {
-        package let card: Card
+        let card: Card
         /// The last time at which it was current; nil for never.
-        package let lastCurrent: WallTime?
+        let lastCurrent: WallTime?
 
         package init(_ card: Card, lastCurrent: WallTime?) {
             self.card = card
@@ -112,14 +112,14 @@ package struct MorningPage: Sendable, Equatable {
         }
     }
 
-    package let since: WallTime
-    package let made: WallTime
+    let since: WallTime
+    let made: WallTime
     package let nights: [Night]
     /// In the order in which they should be done: by work, then depot, bay and vehicle.
     package let tasks: [Task]
-    package let changes: Changes
-    package let stale: [Stale]
-    package let staleDays: Int
+    let changes: Changes
+    let stale: [Stale]
+    let staleDays: Int
     /// The source of the page; nil on a machine that belongs to no fleet.
     package var source: StandingSource?
 
@@ -145,7 +145,7 @@ package struct MorningPage: Sendable, Equatable {
     package struct Group: Sendable, Equatable {
         package let work: NextStep.Work
         package let place: String
-        package let tasks: [Task]
+        let tasks: [Task]
     }
 
     /// The tasks under their headings, in their order.

@@ -45,7 +45,7 @@ package struct InTotoStatement: Sendable, Equatable {
             said?["runDetails"]?["builder"]?["id"]?.string ?? said?["builder"]?["id"]?.string
     }
 
-    package func isAbout(_ digest: SHA256Digest) -> Bool { subjects.contains(digest) }
+    func isAbout(_ digest: SHA256Digest) -> Bool { subjects.contains(digest) }
 }
 
 /// A file of attestations: one envelope, or one in each line.

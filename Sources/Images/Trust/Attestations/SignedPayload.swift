@@ -4,7 +4,7 @@ package import Base
 package struct SignedPayload: Sendable, Equatable {
     private static let mostSignatures = 64
 
-    package let type: String
+    let type: String
     package let payload: [UInt8]
     private let signatures: [[UInt8]]
 
