@@ -134,7 +134,7 @@ package struct SteeringRequest: Sendable, Equatable {
     }
 
     /// Reads a form; empty fields count as missing.
-    init(form: [String: String], author: String) throws(Fault) {
+    package init(form: [String: String], author: String) throws(Fault) {
         var fields = form.filter { !$0.value.isEmpty }
         let vehicle = fields.removeValue(forKey: "vehicle")
         let isAll = fields.removeValue(forKey: "all") == "yes"
