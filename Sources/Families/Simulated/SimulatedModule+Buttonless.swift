@@ -3,6 +3,17 @@ import Radio
 import Simulation
 
 extension SimulatedModule {
+    /// The name that a secure bootloader was given, or its own.
+    var secureBootloaderName: String {
+        run.bootloaderName.isEmpty
+            ? "DfuTarg" : String(decoding: run.bootloaderName, as: UTF8.self)
+    }
+
+    /// The characteristics of a secure bootloader.
+    var secureBootloader: [Characteristic: CharacteristicFlags] {
+        [DFUNumbers.controlPoint: [.write, .notify], DFUNumbers.packet: [.writeWithoutResponse]]
+    }
+
     /// Handles a write to the characteristic by which an application starts its bootloader.
     func buttonless(
         _ bytes: [UInt8],

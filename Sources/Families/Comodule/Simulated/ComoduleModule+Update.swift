@@ -92,10 +92,11 @@ extension ComoduleModule {
     private func falsified(_ bytes: [UInt8]) -> [UInt8] {
         guard !plan.faults.isEmpty else { return bytes }
         guard case .checksum(let offset, let crc)? = try? DFUResponse(bytes) else { return bytes }
-        if happens({ $0.isWrongChecksum(at: Int(offset)) }) {
+        let at = Int(offset)
+        if happens({ if case .wrongChecksum(let from) = $0 { at >= from } else { false } }) {
             return DFUResponse.checksum(offset: offset, crc: ~crc).bytes
         }
-        if happens({ $0.isWrongOffset(at: Int(offset)) }) {
+        if happens({ if case .wrongOffset(let from) = $0 { at >= from } else { false } }) {
             return DFUResponse.checksum(offset: offset &+ 4, crc: crc).bytes
         }
         return bytes
@@ -197,10 +198,7 @@ extension ComoduleModule {
         }
     }
 
-    private func tellVersions() {
-        guard isAuthenticated else { return }
-        link?.notify(versions.record.bytes, on: ComoduleNumbers.notifier)
-    }
+    private func tellVersions() { tell(versions.record.bytes) }
 
     func goBackWhenDue() {
         guard let old = facts.updates.revertsTo, let at = facts.updates.revertsAt else { return }
@@ -232,9 +230,7 @@ extension ComoduleModule {
         guard world.now < until else { return }
         world.after(flapPeriod / 2) { [weak self] in
             guard let self, self.facts.ongoingUntil == until else { return }
-            if self.isAuthenticated {
-                self.link?.notify(self.versions.record.bytes, on: ComoduleNumbers.notifier)
-            }
+            self.tellVersions()
             self.flap(until: until)
         }
     }

@@ -99,9 +99,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
             ]
             return
         }
-        broadcast.name =
-            run.bootloaderName.isEmpty
-            ? "DfuTarg" : String(decoding: run.bootloaderName, as: UTF8.self)
+        broadcast.name = secureBootloaderName
         broadcast.services = [DFUNumbers.service]
         broadcast.interval = .milliseconds(25)
     }
@@ -148,11 +146,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
                 ComoduleNumbers.softwareRevision: [.read],
                 plan.buttonless: [.write, .indicate],
             ]
-        case .bootloader:
-            [
-                DFUNumbers.controlPoint: [.write, .notify],
-                DFUNumbers.packet: [.writeWithoutResponse],
-            ]
+        case .bootloader: secureBootloader
         case .dead: [:]
         }
     }
@@ -438,7 +432,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     }
 
     /// Notifies the central of a record that changed.
-    private func tell(_ bytes: [UInt8]) {
+    func tell(_ bytes: [UInt8]) {
         guard isAuthenticated else { return }
         link?.notify(bytes, on: ComoduleNumbers.notifier)
     }

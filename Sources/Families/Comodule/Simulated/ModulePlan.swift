@@ -142,15 +142,3 @@ extension ModulePlan {
         isBonded ? DFUNumbers.buttonlessBonded : DFUNumbers.buttonless
     }
 }
-
-extension ModulePlan.Kind {
-    func isWrongChecksum(at offset: Int) -> Bool {
-        if case .wrongChecksum(let from) = self { return offset >= from }
-        return false
-    }
-
-    func isWrongOffset(at offset: Int) -> Bool {
-        if case .wrongOffset(let from) = self { return offset >= from }
-        return false
-    }
-}

@@ -26,12 +26,11 @@ extension GODevice {
         guard let reservation = try? CarShareReservation(message.reservation),
             let bits = try? CarShareCommands.bits(of: message.command)
         else { return .failure(.shape) }
+        let order = GOOrder(bits: bits, reservation: reservation)
         let isCheckIn = bits & CarShareCommand.checkIn.bit != 0
         // Without keys nothing can be verified. A check-in is answered nevertheless, with a status
         // of its own in the result.
-        if !hasKeys, isCheckIn {
-            return .success(GOOrder(bits: bits, reservation: reservation))
-        }
+        if !hasKeys, isCheckIn { return .success(order) }
         guard let tenant = tenant(hash: message.tenantHash) else { return .failure(.unknownKey) }
         guard tenant.verifies(message.reservationSignature, of: message.reservation) else {
             return .failure(.reservationSignature)
@@ -44,14 +43,12 @@ extension GODevice {
             return .failure(.commandSignature)
         }
         // For a check-in, the result states what is wrong with the booking.
-        guard !isCheckIn else {
-            return .success(GOOrder(bits: bits, reservation: reservation))
-        }
+        if isCheckIn { return .success(order) }
         guard reservation.hardwareID == UInt64(plan.hardwareID), isOwnSerial(reservation) else {
             return .failure(.otherVehicle)
         }
         guard holds(reservation) else { return .failure(.outsideReservation) }
-        return .success(GOOrder(bits: bits, reservation: reservation))
+        return .success(order)
     }
 
     private func isOwnSerial(_ reservation: CarShareReservation) -> Bool {
@@ -87,8 +84,11 @@ extension GODevice {
         var isSuccess = true
         // A check-in comes before the other commands of a request, and the end of a booking after
         // them.
-        let order = SentCommands(commands.list, order.reservation)
-        for command in order.commands {
+        let sent =
+            commands.list.filter { $0 == .checkIn }
+            + commands.list.filter { $0 != .checkIn && $0 != .checkOut }
+            + commands.list.filter { $0 == .checkOut }
+        for command in sent {
             let found = perform(command, order.reservation)
             isSuccess = isSuccess && found == nil
             statuses += found ?? []
@@ -98,19 +98,6 @@ extension GODevice {
             world.note("\(plan.serial) \(commands)")
         }
         return CarShareReport(isSuccess: isSuccess, statuses: statuses)
-    }
-
-    private struct SentCommands {
-        let commands: [CarShareCommand]
-        let reservation: CarShareReservation
-
-        init(_ commands: [CarShareCommand], _ reservation: CarShareReservation) {
-            self.commands =
-                commands.filter { $0 == .checkIn }
-                + commands.filter { $0 != .checkIn && $0 != .checkOut }
-                + commands.filter { $0 == .checkOut }
-            self.reservation = reservation
-        }
     }
 
     private func failure(_ id: UInt32, _ value: UInt32) -> CarShareReport {

@@ -115,21 +115,13 @@ package final class GODevice: SimulatedDevice<GOPlan, GOPlan.Vehicle>, AirVisito
         }
     }
 
-    private func send(_ frame: AddOnFrame) { write(frame.bytes) }
-
-    private func write(_ bytes: [UInt8]) {
-        guard let visit else { return }
-        let length = visit.maximumLength
-        for start in stride(from: 0, to: bytes.count, by: length) {
-            visit.write(Array(bytes[start..<min(start + length, bytes.count)]))
-        }
-    }
+    private func send(_ frame: AddOnFrame) { visit?.write(inPieces: frame.bytes) }
 
     private func message(_ body: [UInt8], damaged: Bool = false) {
         guard let frame = try? AddOnFrame(.messageToHost, body) else { return }
         var bytes = frame.bytes
         if damaged { bytes[bytes.count - 2] ^= 0x5A }
-        write(bytes)
+        visit?.write(inPieces: bytes)
     }
 
     /// Does something after a delay, unless the link has changed by then.
@@ -339,5 +331,14 @@ extension GODevice {
             place.world.add(StrayCentral(of: plan, number: number))
         }
         if let answer = plan.impostor { place.world.add(GOImpostor(of: plan, answering: answer)) }
+    }
+}
+
+extension AirVisit {
+    /// Writes these bytes in pieces that fit the link.
+    func write(inPieces bytes: [UInt8]) {
+        for start in stride(from: 0, to: bytes.count, by: maximumLength) {
+            write(Array(bytes[start...].prefix(maximumLength)))
+        }
     }
 }

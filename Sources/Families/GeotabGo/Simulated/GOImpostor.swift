@@ -101,9 +101,6 @@ package final class GOImpostor: AirVisitor {
     private func message(_ body: [UInt8]) { send(try? AddOnFrame(.messageToHost, body)) }
 
     private func send(_ frame: AddOnFrame?) {
-        guard let frame, let visit else { return }
-        for start in stride(from: 0, to: frame.bytes.count, by: visit.maximumLength) {
-            visit.write(Array(frame.bytes[start...].prefix(visit.maximumLength)))
-        }
+        if let frame { visit?.write(inPieces: frame.bytes) }
     }
 }

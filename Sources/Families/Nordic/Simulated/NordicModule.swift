@@ -46,7 +46,7 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
     override func describe(_ broadcast: inout Broadcast) {
         let services = plan.bootloaderService.map { [$0] } ?? []
         guard run.mode == .application else {
-            broadcast.name = bootloaderName
+            broadcast.name = isLegacy ? "AdaDFU" : secureBootloaderName
             broadcast.services = services
             broadcast.interval = .milliseconds(25)
             return
@@ -54,12 +54,6 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
         // The generic profiles recognise a device by its service; other profiles state how.
         if plan.profile == nil { broadcast.services = services }
         broadcast.name = plan.name
-    }
-
-    private var bootloaderName: String {
-        if isLegacy { return "AdaDFU" }
-        return run.bootloaderName.isEmpty
-            ? "DfuTarg" : String(decoding: run.bootloaderName, as: UTF8.self)
     }
 
     /// The last byte of an application's address is even, so that no bootloader has the address of
@@ -85,11 +79,7 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
                 LegacyNumbers.packet: [.writeWithoutResponse],
                 LegacyNumbers.version: [.read],
             ]
-        case (.bootloader, false):
-            [
-                DFUNumbers.controlPoint: [.write, .notify],
-                DFUNumbers.packet: [.writeWithoutResponse],
-            ]
+        case (.bootloader, false): secureBootloader
         }
     }
 
