@@ -36,7 +36,7 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
     /// Counts restarts: work from before the last restart is not continued.
     private(set) var era = 0
     /// Notifications wait until the flash is ready.
-    private(set) var busyUntil = Moment(nanoseconds: 0)
+    private var busyUntil = Moment(nanoseconds: 0)
 
     override init(
         _ plan: Plan,
@@ -138,11 +138,13 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
 
     /// Notifies as soon as the flash is ready.
     func notifyWhenReady(_ bytes: [UInt8], on characteristic: Characteristic) {
-        guard busyUntil > world.now else {
-            link?.notify(bytes, on: characteristic)
-            return
-        }
-        world.at(busyUntil) { [weak link] in link?.notify(bytes, on: characteristic) }
+        whenReady { [weak link] in link?.notify(bytes, on: characteristic) }
+    }
+
+    /// Does this as soon as the flash is ready.
+    func whenReady(_ action: @escaping () -> Void) {
+        guard busyUntil > world.now else { return action() }
+        world.at(busyUntil, action)
     }
 
     // MARK: Links that break

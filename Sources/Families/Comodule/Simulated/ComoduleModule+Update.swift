@@ -43,11 +43,7 @@ extension ComoduleModule {
         guard plan.packetPool != nil else { return }
         let time = plan.pageWriteTime * bytes / 4_096
         occupyFlash(time)
-        guard busyUntil > world.now else {
-            target.drained(1)
-            return
-        }
-        world.at(busyUntil) { [weak self] in self?.target.drained(1) }
+        whenReady { [weak self] in self?.target.drained(1) }
     }
 
     func perform(_ actions: [SecureDFUAction]) {
@@ -106,15 +102,10 @@ extension ComoduleModule {
     func activate() {
         let packet = try? InitPacket(target.facts.initPacket)
         target.progressLost()
-        if happens(.neverReturn) {
-            restart(as: .dead, after: plan.restartTime)
-            return
-        }
-        if happens(.refuseBoot) {
-            restart(as: .bootloader, after: plan.activationTime + plan.restartTime)
-            return
-        }
-        let back = world.now.advanced(by: plan.activationTime + plan.restartTime)
+        if happens(.neverReturn) { return restart(as: .dead, after: plan.restartTime) }
+        let time = plan.activationTime + plan.restartTime
+        if happens(.refuseBoot) { return restart(as: .bootloader, after: time) }
+        let back = world.now.advanced(by: time)
         let unchanged = happens(.returnUnchanged)
         if let packet, packet.type != .application, packet.type != .external {
             if !unchanged, packet.type != .softDevice {
@@ -122,8 +113,7 @@ extension ComoduleModule {
             }
             // Another part may follow; the bootloader waits for it before it starts anything.
             facts.updates.isBetweenParts = true
-            restart(as: .bootloader, after: plan.activationTime + plan.restartTime)
-            return
+            return restart(as: .bootloader, after: time)
         }
         if !unchanged, let version = packet?.version {
             install(version, for: facts.updates.preflight, from: back)
@@ -135,7 +125,7 @@ extension ComoduleModule {
                 facts.ongoingUntil = back.advanced(by: total)
             }
         }
-        restart(as: .application, after: plan.activationTime + plan.restartTime)
+        restart(as: .application, after: time)
     }
 
     private func install(_ version: FirmwareVersion, for part: ModulePart, from back: Moment) {
