@@ -150,29 +150,32 @@ final class Execution {
         case .settled(let end):
             settled = end
             return nil
-        case .granted(let lease):
-            self.lease = lease
-            failures = lease.failures
-            if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
-                // Nothing is done on a vehicle with a step in doubt.
-                aim = .verdict(job.closing(inDoubt: doubt))
-            }
-            var verdict = try await attempts()
-            if verdict == nil, depot.stop.isRequestedAlone {
-                // Its airtime is used up; the steps of `always` are done anyway.
-                depot.stop.reset()
-                await depot.air.take(for: .next)
-                verdict = try await conclude(.timedOut, nil, airtimeSentence)
-            }
-            await link.forget()
-            if verdict == nil, depot.stop.isFenced {
-                verdict = try await end(.deferred, .transient, Self.fencedSentence)
-            }
-            if payment != nil { try await save(durably: true, intending: nil) }
-            // A local right went back in the transaction of the verdict, if there is one.
-            if self.lease != nil { try await depot.coordinator.release(lease, with: verdict) }
-            return verdict
+        case .granted(let lease): return try await work(under: lease)
         }
+    }
+
+    private func work(under lease: Lease) async throws(JournalError) -> Verdict? {
+        self.lease = lease
+        failures = lease.failures
+        if let doubt = try await depot.journal.doubts(of: vehicle).first, !job.onlyReads {
+            // Nothing is done on a vehicle with a step in doubt.
+            aim = .verdict(job.closing(inDoubt: doubt))
+        }
+        var verdict = try await attempts()
+        if verdict == nil, depot.stop.isRequestedAlone {
+            // Its airtime is used up; the steps of `always` are done anyway.
+            depot.stop.reset()
+            await depot.air.take(for: .next)
+            verdict = try await conclude(.timedOut, nil, airtimeSentence)
+        }
+        await link.forget()
+        if verdict == nil, depot.stop.isFenced {
+            verdict = try await end(.deferred, .transient, Self.fencedSentence)
+        }
+        if payment != nil { try await save(durably: true, intending: nil) }
+        // A local right went back in the transaction of the verdict, if there is one.
+        if self.lease != nil { try await depot.coordinator.release(lease, with: verdict) }
+        return verdict
     }
 
     /// Ends the execution without a right: with a verdict, or when several machines go through the waves
@@ -211,17 +214,7 @@ final class Execution {
                     position: position
                 )
             )
-            let halt: Halt
-            do throws(Halt) {
-                try await attempt()
-                switch aim {
-                case .steps: halt = done
-                case .verdict(let closing): halt = ending(closing)
-                case .none: halt = .paid
-                }
-            } catch {
-                halt = error
-            }
+            let halt = await halted()
             if depot.stop.isFenced, !halt.isFinal {
                 // Whatever the failure was, the attempt was interrupted, and nothing more may be
                 // done on the module.
@@ -268,6 +261,18 @@ final class Execution {
                 }
             }
         }
+    }
+
+    /// Attempts once, and returns why that ended.
+    private func halted() async -> Halt {
+        do throws(Halt) {
+            try await attempt()
+            switch aim {
+            case .steps: return done
+            case .verdict(let closing): return ending(closing)
+            case .none: return .paid
+            }
+        } catch { return error }
     }
 
     /// Whether another machine tries next: it hears the module, and the radio failed here.

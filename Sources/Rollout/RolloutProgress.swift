@@ -64,70 +64,87 @@ final class RolloutProgress: Sendable {
 
     // MARK: Beginning
 
+    /// What the journal has of the rollout when a run opens it.
+    private struct Known {
+        /// The executions by the schedule's plan, by index of the job.
+        let earlier: [ExecutionRecord?]
+        let rollout: RolloutRecord?
+        let indebted: Set<Int>
+        let doubtful: Set<Int>
+        /// Whether this run begins the rollout.
+        let begins: Bool
+        let refusal: RunEnding?
+
+        init(
+            _ jobs: [VehicleJob],
+            in depot: Depot,
+            _ schedule: Schedule
+        ) async throws(JournalError) {
+            let journal = depot.journal
+            var byVehicle: [VehicleID: ExecutionRecord] = [:]
+            let known = try await journal.executions(rollout: depot.rollout, plan: schedule.plan)
+            for record in known { byVehicle[record.vehicle] = record }
+            earlier = jobs.map { job in
+                byVehicle[job.vehicle].flatMap { $0.serial == job.serial ? $0 : nil }
+            }
+            let kept = schedule.plan == nil ? nil : try await journal.rollout(depot.rollout)
+            let hold = schedule.plan == nil ? nil : try await journal.hold(on: depot.rollout)
+            let debts = Set(try await journal.debts().map(\.serial))
+            let doubts = Set(try await journal.doubts(of: nil).map(\.intent.vehicle))
+            let owing = Set(try await journal.owed(by: nil).map(\.vehicle))
+            indebted = Set(
+                jobs.indices.filter {
+                    debts.contains(jobs[$0].serial) || owing.contains(jobs[$0].vehicle)
+                }
+            )
+            doubtful = Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) })
+            rollout = kept
+            var begins = Self.begins(schedule, kept)
+            // A rollout that was aborted before a run had begun it counts as begun with the plan of
+            // each earlier run.
+            if begins, !schedule.again, kept == nil, hold?.kind == .aborted {
+                begins = try await !journal.runs(rollout: depot.rollout, limit: 100)
+                    .contains { $0.number < depot.run && $0.plan == schedule.plan }
+            }
+            self.begins = begins
+            refusal =
+                switch hold?.kind {
+                case .paused: .paused(hold?.reason ?? "")
+                case .aborted where !begins && !schedule.again: .aborted(hold?.reason ?? "")
+                case .aborted, nil: nil
+                }
+        }
+
+        /// Whether a run of this schedule begins the rollout, given its record in the journal.
+        private static func begins(_ schedule: Schedule, _ kept: RolloutRecord?) -> Bool {
+            // A run over only a part of the vehicles does not begin a rollout.
+            guard let plan = schedule.plan, !schedule.isPartial else { return false }
+            return schedule.again || kept?.plan != plan
+        }
+
+        /// The executions that are continued, by index; the other vehicles get new ones with new
+        /// numbers.
+        func continued(by schedule: Schedule) -> [ExecutionRecord?] {
+            earlier.map { record in
+                guard let record, record.plan == schedule.plan else { return nil }
+                if schedule.plan == nil { return record.end == nil ? record : nil }
+                if schedule.again { return nil }
+                if begins { return record.apart ? record : nil }
+                return record
+            }
+        }
+    }
+
     /// Begins the rollout or continues it, according to the journal and the schedule.
     static func open(
         _ jobs: [VehicleJob],
         in depot: Depot,
         _ schedule: Schedule
     ) async throws(JournalError) -> RolloutProgress {
-        var byVehicle: [VehicleID: ExecutionRecord] = [:]
-        let known = try await depot.journal.executions(rollout: depot.rollout, plan: schedule.plan)
-        for record in known {
-            byVehicle[record.vehicle] = record
-        }
-        let earlier = jobs.map { job in
-            byVehicle[job.vehicle].flatMap { $0.serial == job.serial ? $0 : nil }
-        }
-        let kept = schedule.plan == nil ? nil : try await depot.journal.rollout(depot.rollout)
-        let hold = schedule.plan == nil ? nil : try await depot.journal.hold(on: depot.rollout)
-        let debts = Set(try await depot.journal.debts().map(\.serial))
-        let doubts = Set(try await depot.journal.doubts(of: nil).map(\.intent.vehicle))
-        let owing = Set(try await depot.journal.owed(by: nil).map(\.vehicle))
-        let indebted = Set(
-            jobs.indices.filter {
-                debts.contains(jobs[$0].serial) || owing.contains(jobs[$0].vehicle)
-            }
-        )
-        let doubtful = Set(jobs.indices.filter { doubts.contains(jobs[$0].vehicle) })
-        var begins = Self.begins(schedule, kept)
-        // A rollout that was aborted before a run had begun it counts as begun with the plan of each
-        // earlier run.
-        if begins, !schedule.again, kept == nil, hold?.kind == .aborted {
-            begins = try await !depot.journal.runs(rollout: depot.rollout, limit: 100)
-                .contains { $0.number < depot.run && $0.plan == schedule.plan }
-        }
-        let refusal: RunEnding? =
-            switch hold?.kind {
-            case .paused: .paused(hold?.reason ?? "")
-            case .aborted where !begins && !schedule.again: .aborted(hold?.reason ?? "")
-            case .aborted, nil: nil
-            }
-        if let refusal {
-            // Nothing is begun; vehicles that were begun before have their executions.
-            let all = jobs.indices.map { index in
-                earlier[index]
-                    ?? ExecutionRecord(
-                        rollout: depot.rollout,
-                        vehicle: jobs[index].vehicle,
-                        serial: jobs[index].serial,
-                        run: depot.run,
-                        started: depot.time.wallTime
-                    )
-            }
-            return RolloutProgress(
-                depot,
-                isPartial: true,
-                executions: all,
-                outcomes: all.map { $0.end?.outcome },
-                indebted: indebted.filter { all[$0].number > 0 },
-                doubtful: doubtful,
-                rollout: nil,
-                isContinued: true,
-                refusal: refusal
-            )
-        }
-        var rollout = kept
-        if begins, let plan = schedule.plan {
+        let known = try await Known(jobs, in: depot, schedule)
+        if let refusal = known.refusal { return refused(jobs, in: depot, known, refusal) }
+        var rollout = known.rollout
+        if known.begins, let plan = schedule.plan {
             rollout = RolloutRecord(
                 name: depot.rollout,
                 plan: plan,
@@ -135,26 +152,18 @@ final class RolloutProgress: Sendable {
                 at: depot.time.wallTime
             )
         }
-        // The executions that are continued, by index; the other vehicles get new ones with new
-        // numbers.
-        var executions = earlier.map { record -> ExecutionRecord? in
-            guard let record else { return nil }
-            if schedule.plan == nil { return record.end == nil ? record : nil }
-            if schedule.again { return nil }
-            if begins { return record.apart ? record : nil }
-            return record
-        }
-        executions = executions.map { $0?.plan == schedule.plan ? $0 : nil }
-        let taken = begins ? executions.compactMap { $0?.number } : []
+        var executions = known.continued(by: schedule)
+        let taken = known.begins ? executions.compactMap { $0?.number } : []
         let missing = jobs.indices.filter { executions[$0] == nil }
-        let isApart = !begins && schedule.plan != nil && kept?.plan != schedule.plan
+        let isApart =
+            !known.begins && schedule.plan != nil && known.rollout?.plan != schedule.plan
         let fresh = missing.map { index in
             var record = ExecutionRecord(
                 rollout: depot.rollout,
                 vehicle: jobs[index].vehicle,
                 serial: jobs[index].serial,
                 plan: schedule.plan,
-                beginning: begins || schedule.isPartial ? depot.run : kept?.began,
+                beginning: known.begins || schedule.isPartial ? depot.run : rollout?.began,
                 run: depot.run,
                 started: depot.time.wallTime
             )
@@ -162,7 +171,7 @@ final class RolloutProgress: Sendable {
             return record
         }
         let numbered = try await depot.journal.begin(
-            Beginning(begins ? rollout : nil, fresh: fresh, taken: taken)
+            Beginning(known.begins ? rollout : nil, fresh: fresh, taken: taken)
         )
         for (index, record) in zip(missing, numbered) { executions[index] = record }
         let all = executions.compactMap(\.self)
@@ -171,22 +180,42 @@ final class RolloutProgress: Sendable {
             isPartial: schedule.isPartial,
             executions: all,
             outcomes: all.map { $0.end?.outcome },
-            indebted: indebted,
-            doubtful: doubtful,
+            indebted: known.indebted,
+            doubtful: known.doubtful,
             rollout: rollout,
-            isContinued: !begins,
+            isContinued: !known.begins,
             refusal: nil
         )
     }
 
-    /// Whether a run of this schedule begins the rollout, given its record in the journal.
-    private static func begins(
-        _ schedule: Schedule,
-        _ kept: RolloutRecord?
-    ) -> Bool {
-        // A run over only a part of the vehicles does not begin a rollout.
-        guard let plan = schedule.plan, !schedule.isPartial else { return false }
-        return schedule.again || kept?.plan != plan
+    /// Nothing is begun; vehicles that were begun before have their executions.
+    private static func refused(
+        _ jobs: [VehicleJob],
+        in depot: Depot,
+        _ known: Known,
+        _ refusal: RunEnding
+    ) -> RolloutProgress {
+        let all = jobs.indices.map { index in
+            known.earlier[index]
+                ?? ExecutionRecord(
+                    rollout: depot.rollout,
+                    vehicle: jobs[index].vehicle,
+                    serial: jobs[index].serial,
+                    run: depot.run,
+                    started: depot.time.wallTime
+                )
+        }
+        return RolloutProgress(
+            depot,
+            isPartial: true,
+            executions: all,
+            outcomes: all.map { $0.end?.outcome },
+            indebted: known.indebted.filter { all[$0].number > 0 },
+            doubtful: known.doubtful,
+            rollout: nil,
+            isContinued: true,
+            refusal: refusal
+        )
     }
 
     /// When the vehicle gets its turn, compared with the others.

@@ -150,15 +150,7 @@ struct RunSession {
     ) async {
         do throws(JournalError) {
             switch action {
-            case .begin(let vehicle, _):
-                let fence = depot.coordinator.fence(of: run.jobs[vehicle].serial)
-                let stop = StopSignal(under: halt, fence: fence)
-                shell.with { $0.stops[vehicle] = stop }
-                let place = position.next()
-                group.addTask {
-                    guard let fence else { return await self.work(on: vehicle, place, stop) }
-                    await fence.guarding { await self.work(on: vehicle, place, stop) }
-                }
+            case .begin(let vehicle, _): begin(vehicle, &group)
             case .goOn:
                 break
             case .listen(let adapter):
@@ -171,18 +163,7 @@ struct RunSession {
                 shell.with { $0.stops[vehicle] }?.request()
             case .waveBegan(let wave, let count):
                 try await progress.waveBegan(wave)
-                let total = run.schedule.waves.count
-                if total > 1 {
-                    let members = shell.with { state in
-                        run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
-                    }
-                    notice(
-                        .waveBegan,
-                        wave: wave,
-                        vehicles: members.map { run.jobs[$0].vehicle },
-                        "wave \(wave + 1) of \(total): \(count) vehicles"
-                    )
-                }
+                announce(wave, of: count)
             case .waveEnded(let wave):
                 try await progress.waveEnded(wave)
                 if run.schedule.waves.count > 1 {
@@ -216,6 +197,31 @@ struct RunSession {
                 group.cancelAll()
             }
         } catch { fail(error) }
+    }
+
+    private func begin(_ vehicle: Int, _ group: inout DiscardingTaskGroup) {
+        let fence = depot.coordinator.fence(of: run.jobs[vehicle].serial)
+        let stop = StopSignal(under: halt, fence: fence)
+        shell.with { $0.stops[vehicle] = stop }
+        let place = position.next()
+        group.addTask {
+            guard let fence else { return await self.work(on: vehicle, place, stop) }
+            await fence.guarding { await self.work(on: vehicle, place, stop) }
+        }
+    }
+
+    private func announce(_ wave: Int, of count: Int) {
+        let total = run.schedule.waves.count
+        guard total > 1 else { return }
+        let members = shell.with { state in
+            run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
+        }
+        notice(
+            .waveBegan,
+            wave: wave,
+            vehicles: members.map { run.jobs[$0].vehicle },
+            "wave \(wave + 1) of \(total): \(count) vehicles"
+        )
     }
 
     func notice(

@@ -150,15 +150,29 @@ package struct JobRun {
         return code
     }
 
-    /// The conditions of an update that another rollout began, by the plan that is kept of it.
-    private func terms(of debt: Debt, _ journal: Journal) async -> UpdateTerms? {
-        guard let began = try? await journal.execution(debt.execution), let digest = began.plan,
-            let plan = PlanArchive(state: job.state).plan(digest, of: debt.rollout)
-        else { return nil }
-        return JobBuilder(plan, profiles: job.profiles).terms(of: debt)
+    private func rollout(_ journal: Journal) async throws -> ExitCode {
+        let prepared = try await prepared(journal)
+        let seat = try await job.fleet?.sit(
+            state: job.state,
+            journal: journal,
+            // Virtual time does not advance while a rehearsal asks; elsewhere a thread of its own
+            // is used.
+            on: site.seed == nil ? nil : site.lane,
+            at: RealTime().wallTime,
+            waiting: site.time
+        )
+        do {
+            let code = try await carryOut(prepared, seat)
+            await seat?.leave()
+            return code
+        } catch {
+            await seat?.leave()
+            throw error
+        }
     }
 
-    private func rollout(_ journal: Journal) async throws -> ExitCode {
+    /// Checks the list against the journal, and the images against the plan.
+    private func prepared(_ journal: Journal) async throws -> PreparedRun {
         let check = ListCheck(
             plan: job.plan,
             state: job.state,
@@ -170,13 +184,15 @@ package struct JobRun {
         if job.fleet == nil {
             differences = try await check.differences(journal, at: site.time.wallTime)
         }
-        let room = ImageChecker(store: ImageStore(stateDirectory: job.state, executor: site.lane))
+        let checker = ImageChecker(
+            store: ImageStore(stateDirectory: job.state, executor: site.lane)
+        )
         var contents: [String: ImageContent] = [:]
-        var ready: [(PlannedImage, ByteCount)] = []
+        var images: [(PlannedImage, ByteCount)] = []
         for image in job.plan.images {
-            let (content, size) = try await room.content(of: image)
+            let (content, size) = try await checker.content(of: image)
             contents[image.name] = content
-            ready.append((image, size))
+            images.append((image, size))
         }
         try ImageChecker.check(contents, of: job.plan, for: job.vehicles, job.profiles)
         let builder = JobBuilder(job.plan, profiles: job.profiles)
@@ -184,242 +200,16 @@ package struct JobRun {
             throw CommandError(.manifest, "the settle times of the manifest make no sense")
         }
         let chosen = Set(job.vehicles.map(\.id))
-        let jobs = builder.jobs(images: contents.mapValues(\.parts), access: job.access)
-            .filter { chosen.contains($0.vehicle) }
-        let seat = try await job.fleet?.sit(
-            state: job.state,
+        return PreparedRun(
             journal: journal,
-            // Virtual time does not advance while a rehearsal asks; elsewhere a thread of its own
-            // is used.
-            on: site.seed == nil ? nil : site.lane,
-            at: RealTime().wallTime,
-            waiting: site.time
+            jobs: builder.jobs(images: contents.mapValues(\.parts), access: job.access)
+                .filter { chosen.contains($0.vehicle) },
+            rules: rules,
+            builder: builder,
+            checker: checker,
+            images: images,
+            differences: differences
         )
-        do {
-            let code = try await carryOut(
-                jobs,
-                rules,
-                room,
-                ready,
-                builder,
-                journal,
-                seat,
-                telling: differences
-            )
-            await seat?.leave()
-            return code
-        } catch {
-            await seat?.leave()
-            throw error
-        }
-    }
-
-    private func carryOut(
-        _ jobs: [VehicleJob],
-        _ rules: RolloutRules,
-        _ room: ImageChecker,
-        _ ready: [(PlannedImage, ByteCount)],
-        _ builder: JobBuilder,
-        _ journal: Journal,
-        _ seat: FleetSeat?,
-        telling differences: [String]
-    ) async throws -> ExitCode {
-        let time = site.time
-        let began = time.now
-        var again = false
-        var part: FleetPart?
-        if let seat {
-            let (own, isNew) = try await seat.enter(
-                job.plan,
-                jobs,
-                again: job.isOrder || job.again && !job.isKept,
-                starts: start,
-                at: time.wallTime
-            )
-            again = isNew
-            part = own
-        } else {
-            again = try await begins(journal, at: time.wallTime)
-        }
-        let run = try await journal.beginRun(
-            rollout: job.plan.name,
-            plan: job.plan.digest,
-            listing: seat == nil ? job.plan.listed : [],
-            at: time.wallTime,
-            seed: site.seed,
-            isOrder: job.isOrder,
-            fleet: seat.flatMap { seat in
-                part.map { part in
-                    FleetStart(
-                        instance: seat.holder.instance,
-                        gateway: seat.holder.gateway,
-                        beginning: part.beginning
-                    )
-                }
-            }
-        )
-        job.output.follow(time)
-        let events = EventStream(
-            run: run,
-            time: time,
-            watcher: { [output = job.output] in output.look($0) }
-        ) { [output = job.output] event in
-            output.take(event, at: RealTime().now)
-        }
-        let adapters = site.adapters
-        events.emit(
-            .runStarted(
-                RunStart(
-                    rollout: job.plan.name,
-                    plan: job.plan.digest,
-                    vehicles: job.vehicles.count,
-                    adapters: adapters,
-                    run: run,
-                    seed: site.seed
-                )
-            )
-        )
-        for difference in differences { events.emit(.warning(difference)) }
-        let records = ImageRecords(StoreFolder(stateDirectory: job.state)).all()
-        for (image, size) in ready {
-            events.emit(
-                .imageReady(
-                    name: image.name,
-                    digest: image.digest,
-                    size: size,
-                    // A simulated run must depend on its seed alone.
-                    provenance: ImageProvenance(record: records[image.digest])
-                        .words(withTimes: site.seed == nil)
-                )
-            )
-        }
-        let centrals = adapters.map { site.central($0) }
-        var schedule = ScheduleBuilder(job.plan)
-            .schedule(of: jobs.map(\.vehicle), zone: job.zone)
-        schedule.again = again
-        let (name, isRehearsal) = (job.plan.name, site.seed != nil)
-        let asked = {
-            @Sendable [checks = site.checks, stop = job.stop] (program: CheckProgram) async in
-            guard let checks else { return program.run { stop.isRequested } }
-            return await checks.answer(program) { stop.isRequested }
-        }
-        schedule.check = { [between = job.plan.rollout.between] wave in
-            await asked(
-                CheckProgram(between, rollout: name, wave: wave, isRehearsal: isRehearsal)
-            ).objection
-        }
-        let local = LocalCoordinator(journal: journal, rollout: job.plan.name, run: run)
-        var coordinator: any Coordinator = local
-        if let seat, var part {
-            part.check = schedule.check
-            part.isRehearsal = site.seed != nil
-            part.adapters = adapters
-            part.links = adapters.count * job.plan.radio.linksPerAdapter
-            let shared = seat.coordinator(
-                over: local,
-                journal: journal,
-                rollout: job.plan.name,
-                run: run,
-                part: part,
-                time: time
-            )
-            try await shared.begin()
-            coordinator = shared
-        }
-        let result = try await RolloutRun(
-            jobs,
-            in: Depot(
-                rollout: job.plan.name,
-                run: run,
-                air: SoleAirtime(centrals[0]),
-                time: time,
-                journal: journal,
-                events: events,
-                stop: job.stop,
-                rules: rules,
-                askPause: site.askPause,
-                coordinator: coordinator,
-                peripherals: site.peripheral,
-                image: { debt in
-                    let family = job.plan.vehicles.first { $0.serial == debt.serial }?.family
-                    guard let family else { return nil }
-                    return await room.image(of: debt, family: family)
-                },
-                terms: { debt in await terms(of: debt, journal) },
-                denied: job.denied,
-                step: { vehicle, text in builder.step(text, for: vehicle) },
-                judge: {
-                    await asked(CheckProgram($0, rollout: name, isRehearsal: isRehearsal)).verdict
-                }
-            ),
-            adapters: centrals,
-            schedule: schedule
-        ).run()
-        // An order is reported as not done when one vehicle has not carried it out.
-        let tolerance = job.isOrder ? .none : job.plan.rollout.tolerance
-        let hold = try await journal.hold(on: job.plan.name)
-        let verdict = RunVerdict(
-            tolerance,
-            vehicles: job.vehicles.count,
-            isPart: hold == nil && job.vehicles.count < job.plan.vehicles.count
-        )
-        let code = verdict.code(of: result, stoppedBy: Signals.exitCode)
-        let reason = verdict.reason(code, result, hold)
-        var end = RunEnd(
-            rollout: job.plan.name,
-            counts: result.counts,
-            unfinished: result.unfinished,
-            exitCode: Int(code.rawValue),
-            reason: reason,
-            took: began.duration(to: time.now)
-        )
-        end.adapters = result.adapters
-        if let linkTime = site.linkTime {
-            for index in end.adapters.indices {
-                end.adapters[index].linked = await linkTime(end.adapters[index].name)
-            }
-        }
-        events.emit(.runEnded(end))
-        try await events.save(in: journal)
-        try await journal.endRun(
-            run,
-            exitCode: Int(code.rawValue),
-            reason: reason,
-            at: time.wallTime,
-            counts: seat == nil ? nil : end.vehicles.json.text,
-            posting: job.notices?.wishes(
-                run: run,
-                of: job.plan.name,
-                exitCode: Int(code.rawValue),
-                failed: end.count(.failed),
-                isRehearsal: site.seed != nil
-            ) ?? [],
-            made: RealTime().wallTime
-        )
-        try await seat?.reportEnd(journal)
-        try await journal.compact(keepingRuns: 200)
-        return code
-    }
-
-    private var start: RolloutStart {
-        RolloutStart(
-            job.plan,
-            isWhole: job.vehicles.count == job.plan.vehicles.count,
-            zone: job.zone
-        )
-    }
-
-    /// Whether the run begins the rollout again, because of its flag or the manifest.
-    private func begins(_ journal: Journal, at now: WallTime) async throws -> Bool {
-        if job.isOrder { return true }
-        if job.isKept { return false }
-        if job.again { return true }
-        let record = try await journal.rollout(job.plan.name)
-        var begun: WallTime?
-        if let record { begun = try await journal.run(record.began)?.started }
-        do throws(RolloutStart.ClockBehind) {
-            return try start.beginsAgain(record, begun: begun, at: now)
-        } catch { throw CommandError(error) }
     }
 }
 

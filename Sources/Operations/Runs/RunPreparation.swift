@@ -109,16 +109,23 @@ package struct RunPreparation {
         }
     }
 
+    /// A plan with what its vehicles need.
+    private struct Chosen {
+        let plan: FrozenPlan
+        let vehicles: [PlannedVehicle]
+        let access: [VehicleID: VehicleAccess]
+        let zone: Zone
+    }
+
     /// Runs `body` between the work before the first packet and the work after the last one.
     private func within(
         _ written: FrozenPlan,
-        _ chosen: [PlannedVehicle],
+        _ vehicles: [PlannedVehicle],
         _ sources: PlanSources?,
         _ isOrder: Bool,
         _ now: () throws(CommandError) -> WallTime,
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
-        var vehicles = chosen
         // Virtual time does not advance while an issuer is asked for a token.
         let waiting = options.simulation == nil ? try ThreadExecutor.working("tokens") : nil
         defer { waiting?.stop() }
@@ -128,55 +135,103 @@ package struct RunPreparation {
             room: waiting.map { CheckRunner(executor: $0) },
             unless: { Signals.isStopRequested }
         )
-        try TokenCheck.check(written, for: vehicles, context)
-        try demand(written, for: vehicles)
-        var access = try access(to: vehicles, of: written, tokens)
-        var zone = try ZoneSource.zone(of: written, context)
+        var chosen = try choose(written, vehicles, tokens)
         let directory = try context.reach.prepare(options.state)
         if context.reach.invented != nil {
             try InventedDepot.bringImages(of: written, to: directory.path, context)
         }
         let lock = try await lock(directory, written)
         // Only the holder of the lock knows whether the rollout is over.
-        let isWhole = chosen.count == written.vehicles.count
-        var plan =
-            isOrder ? written : try await frozen(written, zone, isWhole: isWhole, at: now())
+        let isWhole = vehicles.count == written.vehicles.count
+        let plan =
+            isOrder
+            ? written : try await frozen(written, chosen.zone, isWhole: isWhole, at: now())
         if plan.digest != written.digest {
             try refuseDenied(plan, written)
             // Keys may have got files of their own since the rollout was begun, and vehicles
             // other devices.
-            plan = plan.beside(written)
-            vehicles = try Inputs.selected(plan, options.common, state: options.state)
-            try TokenCheck.check(plan, for: vehicles, context)
-            try demand(plan, for: vehicles)
-            access = try self.access(to: vehicles, of: plan, tokens)
-            zone = try ZoneSource.zone(of: plan, context)
-        } else if let sources,
-            let reason = PlanArchive(state: directory.path).keep(sources, for: plan.name)
-        {
-            throw CommandError(
-                .cannotWrite,
-                "the plan cannot be kept in \(directory.path)",
-                because: [reason]
+            let plan = plan.beside(written)
+            chosen = try choose(
+                plan,
+                try Inputs.selected(plan, options.common, state: options.state),
+                tokens
             )
+        } else if let sources {
+            try keep(sources, for: plan.name, in: directory)
         }
         // Everything is present and verified before the first radio packet, and before time becomes
         // virtual.
-        let room = ImagePreparation(
-            plan: plan,
+        let images = ImagePreparation(
+            plan: chosen.plan,
             state: directory.path,
             context: context,
             common: options.common,
             tellsLocalFiles: false
         )
-        guard let images = try await room.bringAll() else { return room.tellCut() }
+        guard let ready = try await images.bringAll() else { return images.tellCut() }
         let verdicts = try await ReleaseVerifier.verdicts(
-            images,
-            of: plan,
+            ready,
+            of: chosen.plan,
             state: directory.path,
             prefersKept: true
         )
-        let output = try RunOutput(options, context, zone: zone)
+        let job = try job(
+            chosen,
+            demanding: verdicts.predecessors,
+            beside: written,
+            in: directory,
+            isOrder: isOrder
+        )
+        let result = await job.output.whileWriting { () -> Result<ExitCode, CommandError> in
+            do throws(CommandError) {
+                return .success(try await body(job))
+            } catch { return .failure(error) }
+        }
+        lock.release()
+        if case .success = result { await job.notices?.deliverAtEnd() }
+        return try result.get()
+    }
+
+    /// Checks that this machine has all that the vehicles of a plan need, and gets it.
+    private func choose(
+        _ plan: FrozenPlan,
+        _ vehicles: [PlannedVehicle],
+        _ tokens: TokenCache
+    ) throws(CommandError) -> Chosen {
+        try TokenCheck.check(plan, for: vehicles, context)
+        try demand(plan, for: vehicles)
+        return Chosen(
+            plan: plan,
+            vehicles: vehicles,
+            access: try access(to: vehicles, of: plan, tokens),
+            zone: try ZoneSource.zone(of: plan, context)
+        )
+    }
+
+    private func keep(
+        _ sources: PlanSources,
+        for rollout: String,
+        in directory: StateDirectory
+    ) throws(CommandError) {
+        guard let reason = PlanArchive(state: directory.path).keep(sources, for: rollout) else {
+            return
+        }
+        throw CommandError(
+            .cannotWrite,
+            "the plan cannot be kept in \(directory.path)",
+            because: [reason]
+        )
+    }
+
+    /// The work on a plan; `written` is the one in the files, which may be newer.
+    private func job(
+        _ chosen: Chosen,
+        demanding predecessors: [String: FirmwareVersion],
+        beside written: FrozenPlan,
+        in directory: StateDirectory,
+        isOrder: Bool
+    ) throws(CommandError) -> RunJob {
+        let output = try RunOutput(options, context, zone: chosen.zone)
         // The current manifest's: the list of notified people is independent of the plan.
         // The author of an order waits for its end.
         let notices =
@@ -188,31 +243,23 @@ package struct RunPreparation {
                 own: written.notify,
                 given: options.placeFlags
             )
-        let job = RunJob(
-            plan: plan.demanding(predecessors: verdicts.predecessors),
-            vehicles: vehicles,
-            access: access,
-            profiles: try ProfileFolder.library(of: plan, options.common, context),
-            zone: zone,
+        return RunJob(
+            plan: chosen.plan.demanding(predecessors: predecessors),
+            vehicles: chosen.vehicles,
+            access: chosen.access,
+            profiles: try ProfileFolder.library(of: chosen.plan, options.common, context),
+            zone: chosen.zone,
             state: directory.path,
             stop: Signals.catchThem(),
             output: output,
             again: options.again,
-            isKept: plan.digest != written.digest,
+            isKept: chosen.plan.digest != written.digest,
             denied: Set(written.trust.denied),
             isOrder: isOrder,
             notices: notices,
             fleet: options.fleet.map { FleetPlace(access: $0, context: context) },
             flags: options.placeFlags
         )
-        let result = await output.whileWriting { () -> Result<ExitCode, CommandError> in
-            do throws(CommandError) {
-                return .success(try await body(job))
-            } catch { return .failure(error) }
-        }
-        lock.release()
-        if case .success = result { await notices?.deliverAtEnd() }
-        return try result.get()
     }
 
     /// Checks that this machine has what the plan names.
