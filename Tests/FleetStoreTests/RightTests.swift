@@ -1,7 +1,9 @@
 import Base
+import Operations
 import PrivatePostgres
 import Rollout
 import Store
+import Synchronization
 import Testing
 
 /// What holds of the right to a module, wherever it comes from.
@@ -154,6 +156,13 @@ import Testing
             #expect(words.contains("grants no rights for a while"))
             #expect(clock.now >= Moment(nanoseconds: 30 * 60 * 1_000_000_000))
             #expect(ground.words.count == 1)
+            // A sign of life is answered all the while: that is no news.
+            await (try #require(rights as? FleetCoordinator)).giveSign()
+            guard case .unknown = try await claim(rights, "bus") else {
+                Issue.record("granted after a fail-over")
+                return
+            }
+            #expect(ground.words.count == 1, "\(ground.words)")
             // Anyone who ends the run does not wait for it.
             let stop = StopSignal()
             stop.request()
@@ -166,6 +175,7 @@ import Testing
             // What was not granted is not kept by this machine's journal either.
             try ground.ask("UPDATE yardmaster.history SET claims_after = clock_timestamp()")
             _ = try lease(try await claim(rights, "tram"))
+            #expect(ground.words.dropFirst() == ["the fleet's database grants rights again"])
         }
     }
 
@@ -199,5 +209,44 @@ import Testing
             #expect(try lease(try await claim(rights, "bus")).epoch == 4)
             #expect(try await journal.fleetGeneration() == 2)
         }
+    }
+}
+
+/// A run at its beginning, when no server answers.
+@Suite struct SignInPatienceTests {
+    private let silence = FleetError(.lost, "sign in", "the database system is starting up")
+
+    @Test func `a run that begins while the server restarts waits for it`() async throws {
+        let clock = StoodClock()
+        let said = Mutex<[String]>([])
+        var tries = 0
+        let answer = try await FleetPlace.patiently(
+            clock,
+            { text in said.withLock { $0.append(text) } }
+        ) {
+            tries += 1
+            if tries < 4 { throw silence }
+            return "signed in"
+        }
+        #expect(answer == "signed in" && tries == 4)
+        #expect(clock.now == Moment(nanoseconds: 6_000_000_000))
+        #expect(said.withLock { $0.count } == 1)
+        #expect(said.withLock { $0.first }?.contains("is starting up") == true)
+    }
+
+    @Test func `a server that stays away ends the wait, and a refusal does at once`() async throws {
+        let clock = StoodClock()
+        let away = await #expect(throws: FleetError.self) {
+            try await FleetPlace.patiently(clock, { _ in }) { throw silence }
+        }
+        #expect(away?.kind == .lost)
+        #expect(clock.now == Moment(nanoseconds: 60_000_000_000))
+        let refused = await #expect(throws: FleetError.self) {
+            try await FleetPlace.patiently(clock, { _ in }) {
+                throw FleetError(.forbidden, "sign in", "permission denied")
+            }
+        }
+        #expect(refused?.kind == .forbidden)
+        #expect(clock.now == Moment(nanoseconds: 60_000_000_000))
     }
 }

@@ -13,6 +13,8 @@ package final class FleetCoordinator: Coordinator {
         var fences: [Serial: LeaseFence] = [:]
         /// Whether it was reported that the database does not answer.
         var isAway = false
+        /// The reported reason why the database, which answers, grants no rights.
+        var closed: String?
         /// When the wait for the database began; nil when there is none.
         var awaySince: Moment?
         var figures = FleetFigures()
@@ -178,14 +180,20 @@ package final class FleetCoordinator: Coordinator {
                     $0.work[lease.serial] = granted
                 }
                 isBack()
+                isOpen()
                 try await journal.remember(
                     FleetEpoch(serial: lease.serial, epoch: lease.epoch, generation: generation)
                 )
                 return .granted(granted)
             case .final(let claim): return claim
-            case .later(let words): reason = words
+            case .later(let words):
+                reason = words
+                isWaited(for: reason)
+            case .closed(let words):
+                reason = words
+                isBack()
+                isClosed(because: reason)
             }
-            isWaited(for: reason)
             guard began.duration(to: time.now) < Self.patience else { return .unknown(reason) }
             let next = time.now.advanced(by: pause)
             while time.now < next {
@@ -201,6 +209,8 @@ package final class FleetCoordinator: Coordinator {
         case final(Claim)
         /// Worth asking again; the reason is for people.
         case later(String)
+        /// Likewise, by a database that answers.
+        case closed(String)
     }
 
     /// Sends this gateway's reports before its request, so that what it takes over is up to date.
@@ -227,7 +237,7 @@ package final class FleetCoordinator: Coordinator {
         switch answer {
         case .granted: true
         case .final(.settled(let end)): end.outcome == .inDoubt
-        case .final, .later: false
+        case .final, .later, .closed: false
         }
     }
 
@@ -324,7 +334,7 @@ package final class FleetCoordinator: Coordinator {
         case .closed(.restored(let words)):
             return .final(.unknown("the fleet's database grants no rights: \(words)"))
         case .closed(.awaits(let names)):
-            return .later(
+            return .closed(
                 "the fleet's database took over from another one, or from a backup, and \(names) has not "
                     + "reported yet what it did before: begin a run there; if that machine is gone for "
                     + "good, say 'yardmaster gateway forget NAME'"
@@ -332,7 +342,7 @@ package final class FleetCoordinator: Coordinator {
         case .closed(.open), .closed(.waits), .closed(.movedOn):
             let known = wish.known?.generation
             _ = try await fleet.guardedHistory(known: known, terms: terms)
-            return .later(
+            return .closed(
                 "the fleet's database grants no rights for a while: another server took over, "
                     + "or a backup was confirmed"
             )
@@ -357,6 +367,22 @@ package final class FleetCoordinator: Coordinator {
             return !state.isAway
         }
         if isNews { say("\(reason); nothing new is begun meanwhile") }
+    }
+
+    private func isClosed(because reason: String) {
+        let isNews = state.withLock { state in
+            defer { state.closed = reason }
+            return state.closed != reason
+        }
+        if isNews { say("\(reason); nothing new is begun meanwhile") }
+    }
+
+    private func isOpen() {
+        let isNews = state.withLock { state in
+            defer { state.closed = nil }
+            return state.closed != nil
+        }
+        if isNews { say("the fleet's database grants rights again") }
     }
 
     private func isBack() {

@@ -1,4 +1,4 @@
-import Base
+package import Base
 import Commands
 import Manifest
 import Rollout
@@ -29,13 +29,17 @@ package struct FleetPlace: Sendable {
         do {
             let file = FleetStartFile(in: state)
             let before = try file.read()
-            let (holder, freed) = try await entrance.signIn(
-                after: before.map { EarlierStart($0.instance, isOver: $0.place == file.place) },
-                program: Self.program,
-                random: (0..<16).map { _ in UInt8.random(in: .min ... .max) },
-                at: time,
-                waiting: clock
-            ) { starts in try file.write(starts, knowing: before) }
+            // A sign-in whose answer was lost is made again as the same process.
+            let random = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+            let (holder, freed) = try await Self.patiently(clock, context.console.note) {
+                try await entrance.signIn(
+                    after: before.map { EarlierStart($0.instance, isOver: $0.place == file.place) },
+                    program: Self.program,
+                    random: random,
+                    at: time,
+                    waiting: clock
+                ) { starts in try file.write(starts, knowing: before) }
+            }
             if freed > 0 {
                 context.console.note(
                     "yardmaster: gave back \(freed) module\(freed == 1 ? "" : "s") that the last run here had the "
@@ -54,6 +58,34 @@ package struct FleetPlace: Sendable {
             await fleet.close()
             thread?.stop()
             throw access.commandError(error)
+        }
+    }
+
+    /// How long a run that has begun nothing waits for a server that restarts or is replaced.
+    package static let patience = Duration.seconds(60)
+
+    /// Repeats the work while no server answers, for a while.
+    package static func patiently<Answer>(
+        _ clock: any Timekeeper,
+        _ note: (String) -> Void,
+        _ work: () async throws -> Answer
+    ) async throws -> Answer {
+        let end = clock.now.advanced(by: patience)
+        var isSaid = false
+        while true {
+            do { return try await work() } catch let error as FleetError {
+                guard error.isAway, error.kind != .noLibrary, clock.now < end,
+                    !Signals.isStopRequested, !Task.isCancelled
+                else { throw error }
+                if !isSaid {
+                    note(
+                        "yardmaster: warning: the fleet's database does not answer: \(error)\n"
+                            + "  this run waits for it, for at most \(patience.brief)\n"
+                    )
+                }
+                isSaid = true
+                await clock.sleep(for: .seconds(2), "the fleet's database")
+            }
         }
     }
 
