@@ -11,7 +11,7 @@ let common: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Targets without C are also built with strict memory safety.
+/// Most targets that call little C are also built with strict memory safety.
 let pure: [SwiftSetting] = common + [.strictMemorySafety()]
 
 /// C code checks the sizes that it knows (only possible where the compiler optimises).
@@ -38,7 +38,7 @@ func shim(_ name: String, _ others: [Target.Dependency], _ settings: [CSetting])
     .target(name: name, dependencies: others, cSettings: settings)
 }
 
-/// A room that contains only values and rules.
+/// A room with strict memory safety: mostly values and rules.
 func room(_ name: String, _ rooms: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: rooms, swiftSettings: pure)
 }

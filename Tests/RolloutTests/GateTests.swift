@@ -76,18 +76,18 @@ import Testing
 
     @Test func `a module that refuses us before anything was written counts nowhere`() {
         var count = GateCount()
-        count.count(.rejected, .rejected, touched: false, by: rule(.count(0)))
+        count.count(.rejected, .rejected, touched: false, counting: [])
         #expect(count == GateCount())
-        count.count(.rejected, .rejected, touched: true, by: rule(.count(0)))
+        count.count(.rejected, .rejected, touched: true, counting: [])
         #expect(count == GateCount(attempted: 1, failed: 1))
     }
 
     @Test func `only the classes that are named count`() {
         let rule = PauseRule(failed: .count(0), atLeast: 1, classes: [.device, .noReturn])
         var count = GateCount()
-        count.count(.failed, .transient, touched: true, by: rule)
+        count.count(.failed, .transient, touched: true, counting: rule.classes)
         #expect(!count.trips(rule))
-        count.count(.failed, .noReturn, touched: true, by: rule)
+        count.count(.failed, .noReturn, touched: true, counting: rule.classes)
         #expect(count.trips(rule))
         #expect(count == GateCount(attempted: 2, failed: 1))
     }

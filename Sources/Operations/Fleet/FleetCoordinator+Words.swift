@@ -45,7 +45,12 @@ extension FleetCoordinator {
             word.version = verdict.versionAfter?.description
             if let rule = part.rules.pause {
                 var share = GateCount()
-                share.count(verdict.outcome, verdict.failure, touched: touched, by: rule)
+                share.count(
+                    verdict.outcome,
+                    verdict.failure,
+                    touched: touched,
+                    counting: rule.classes
+                )
                 (word.attempted, word.failed) = (share.attempted, share.failed)
             } else if touched {
                 word.attempted = 1

@@ -192,7 +192,7 @@ package struct WaveBoard: Sendable {
     ) {
         guard let rule = rules.pause, !isForgiven[vehicle] else { return }
         var share = GateCount()
-        share.count(outcome, failure, touched: touched, by: rule)
+        share.count(outcome, failure, touched: touched, counting: rule.classes)
         gate = GateCount(
             attempted: gate.attempted - shares[vehicle].attempted + share.attempted,
             failed: gate.failed - shares[vehicle].failed + share.failed

@@ -14,11 +14,13 @@ package struct GateCount: Sendable, Equatable {
     }
 
     /// Counts the outcome of one vehicle; `touched` means that something was written to its module.
+    ///
+    /// Only failures of these classes count as failed; of all, when none is named.
     package mutating func count(
         _ outcome: Outcome,
         _ failure: FailureClass?,
         touched: Bool,
-        by rule: PauseRule
+        counting classes: [FailureClass]
     ) {
         switch outcome {
         case .succeeded:
@@ -29,7 +31,7 @@ package struct GateCount: Sendable, Equatable {
         case .failed, .rolledBack, .timedOut, .inDoubt, .rejected:
             guard touched else { return }
             attempted += 1
-            if let failure, !rule.classes.isEmpty, !rule.classes.contains(failure) { return }
+            if let failure, !classes.isEmpty, !classes.contains(failure) { return }
             failed += 1
         case .alreadyCurrent, .unreachable, .deferred, .skipped, .aborted:
             return

@@ -58,11 +58,15 @@ extension FleetDatabase {
         let operation = "end the vehicles that all gateways have left"
         let ends = try leftByAll(rollout, operation)
         guard !ends.isEmpty else { return false }
-        let rule = PauseRule(failed: .count(0), atLeast: 0, classes: classes)
         let shares = ends.map { end in
             var share = GateCount()
             if !end.isForgiven {
-                share.count(end.end.outcome, end.end.failure, touched: end.isTouched, by: rule)
+                share.count(
+                    end.end.outcome,
+                    end.end.failure,
+                    touched: end.isTouched,
+                    counting: classes
+                )
             }
             return share
         }
