@@ -102,6 +102,16 @@ package final class Folder: Sendable {
             close(folder)
             throw fault
         }
+        return unsafe Self.names(of: stream)
+    }
+
+    /// The names in a directory that is only read, sorted; a link to it is followed.
+    package static func names(in path: String) throws(FileFault) -> [String] {
+        guard let stream = unsafe opendir(path) else { throw FileFault(code: errno) }
+        return unsafe names(of: stream)
+    }
+
+    private static func names(of stream: OpaquePointer) -> [String] {
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while let entry = unsafe readdir(stream) {

@@ -1,5 +1,4 @@
 package import Base
-import Glibc
 
 /// The known profiles: the built-in ones and those of the operator.
 package struct ProfileLibrary: Sendable {
@@ -146,19 +145,10 @@ package struct ProfileLibrary: Sendable {
 
     /// The names of a folder's YAML files, sorted.
     private static func files(in folder: String) throws(FileError) -> [String] {
-        guard let stream = unsafe opendir(folder) else {
-            throw FileError(path: folder, reason: .system(errno: errno))
-        }
-        defer { unsafe closedir(stream) }
-        var names: [String] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                unsafe String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        do throws(FileFault) {
+            return try Folder.names(in: folder).filter { name in
+                !name.hasPrefix(".") && (name.hasSuffix(".yaml") || name.hasSuffix(".yml"))
             }
-            if !name.hasPrefix("."), name.hasSuffix(".yaml") || name.hasSuffix(".yml") {
-                names.append(name)
-            }
-        }
-        return names.sorted()
+        } catch { throw FileError(path: folder, reason: .system(errno: error.code)) }
     }
 }
