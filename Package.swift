@@ -91,7 +91,6 @@ let package = Package(
         room("Base", ["CLinux", "COpenSSL", "CYAML"]),
         room("Radio", ["Base"]),
         room("Commands", ["Base"]),
-        room("Reports", ["Base"]),
         adapter("BlueZ", ["Base", "Radio", "CDBus", "CLinux"]),
         adapter("Simulation", ["Base", "Radio", "CLinux"]),
         .target(
@@ -112,12 +111,13 @@ let package = Package(
         ),
         room("Manifest", ["Base", "Families"]),
         adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
-        room("Rollout", ["Base", "Families", "Manifest", "Radio", "Reports", "Store"]),
+        room("Rollout", ["Base", "Families", "Manifest", "Radio", "Store"]),
+        room("Show", ["Base", "Commands", "Manifest", "Rollout", "Store"]),
         adapter(
             "Operations",
             [
                 "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "FakeBlueZ", "Families",
-                "Images", "Manifest", "Radio", "Rehearsal", "Reports", "Rollout", "Simulation",
+                "Images", "Manifest", "Radio", "Rehearsal", "Rollout", "Show", "Simulation",
                 "Store",
             ]
         ),
@@ -125,7 +125,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Base", "BlueZ", "CLinux", "Commands", "Families", "Images", "Manifest",
-                "Operations", "Radio", "Reports", "Rollout", "Store",
+                "Operations", "Radio", "Rollout", "Show", "Store",
             ],
             swiftSettings: common,
             linkerSettings: sealed
@@ -154,7 +154,7 @@ let package = Package(
             name: "Nights",
             dependencies: [
                 "Base", "Radio", "Families", "Samples", "Simulation", "Images", "Store", "Manifest",
-                "Reports", "Rollout", "Commands", "Operations", "PrivatePostgres", "Workbench",
+                "Rollout", "Show", "Commands", "Operations", "PrivatePostgres", "Workbench",
             ],
             path: "Tests/Nights",
             swiftSettings: common
@@ -232,13 +232,13 @@ let package = Package(
             "RolloutTests",
             [
                 "Base", "Radio", "Families", "Samples", "Simulation", "Images", "Store", "Manifest",
-                "Reports", "Rollout",
+                "Rollout", "Show",
             ]
         ),
         tests(
             "CarShareTests",
             [
-                "Base", "Store", "Manifest", "Radio", "Families", "Reports", "Rollout", "Samples",
+                "Base", "Store", "Manifest", "Radio", "Families", "Rollout", "Show", "Samples",
                 "Simulation",
             ],
             resources: [.copy("Tables")]
@@ -252,8 +252,9 @@ let package = Package(
             "ProgramTests",
             [
                 "Commands", "Base", "Families", "FollowModule", "Store", "Manifest", "Radio",
-                "Operations", "PrivateBus", "PrivatePostgres", "Reports", "ScanAndRead",
-                "SetLights", "Signers", "Simulation", "Images", "UnlockVehicle", "UpdateModule",
+                "Operations", "PrivateBus", "PrivatePostgres", "Rollout", "ScanAndRead",
+                "SetLights", "Show", "Signers", "Simulation", "Images", "UnlockVehicle",
+                "UpdateModule",
                 "UseLock", "VehicleModules", "Workbench", "yardmaster",
             ]
         ),
@@ -273,15 +274,15 @@ let package = Package(
             resources: [.copy("Fixtures")]
         ),
         tests(
-            "ReportsTests",
-            ["Base", "Reports", "Workbench"],
+            "ShowTests",
+            ["Base", "Rollout", "Show", "Workbench"],
             resources: [.copy("Golden")]
         ),
         tests(
             "CommandsTests",
             [
                 "BlueZ", "Base", "Commands", "Images", "Store", "Manifest", "Operations", "Radio",
-                "Reports", "Rollout", "Workbench", "yardmaster",
+                "Rollout", "Show", "Workbench", "yardmaster",
             ],
             resources: [.copy("Golden")]
         ),
@@ -293,7 +294,7 @@ let package = Package(
         tests(
             "FleetStoreTests",
             [
-                "Base", "Store", "Manifest", "Operations", "PrivatePostgres", "Reports", "Rollout",
+                "Base", "Store", "Manifest", "Operations", "PrivatePostgres", "Rollout", "Show",
                 "Workbench",
             ]
         ),
@@ -326,7 +327,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
             name: "fuzz",
             dependencies: [
                 "BlueZ", "CSQLite", "Base", "Families", "Images", "Store", "Manifest", "Radio",
-                "Operations", "Reports", "Rollout", "Simulation", "VehicleModules",
+                "Operations", "Rollout", "Show", "Simulation", "VehicleModules",
             ],
             path: "Fuzz",
             exclude: ["Seeds"],

@@ -3,6 +3,7 @@ import CSQLite
 import Dispatch
 import Glibc
 import Operations
+import Show
 import Store
 
 /// A journal with any values in its cells, or with any bytes in its file: it is read, or refused.

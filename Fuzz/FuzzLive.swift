@@ -1,5 +1,6 @@
 import Base
 import Operations
+import Show
 
 /// Any address is parsed or refused; a parsed address can be written and parsed again, and is the
 /// same.

@@ -3,7 +3,8 @@ import BlueZ
 import Glibc
 import Images
 import Operations
-import Reports
+import Rollout
+import Show
 import Store
 
 /// Any bytes as each small file of a state directory and of a store: what is read can be written and read again.

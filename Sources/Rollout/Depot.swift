@@ -1,6 +1,5 @@
 package import Base
 package import Radio
-import Reports
 package import Store
 
 /// The resources that an execution shares with the others of its run.

@@ -1,5 +1,4 @@
 package import Base
-package import Reports
 package import Store
 import Synchronization
 

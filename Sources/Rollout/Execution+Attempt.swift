@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 import Store
 
 /// One attempt: reach the module, look at it, do the steps that are left.

@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 import Store
 
 /// Settling an update that was begun on the module earlier: nothing else is done with the module

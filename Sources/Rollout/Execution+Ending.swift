@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 import Store
 
 /// The end of an execution: the steps of `always`, and the records in the journal and the reports.

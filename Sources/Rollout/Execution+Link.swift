@@ -1,7 +1,6 @@
 import Base
 import Families
 import Radio
-import Reports
 import Store
 
 /// Reaching the module: what an execution adds to the owner of its link.

@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 import Store
 
 /// The state of an execution, for the journal and the reports.

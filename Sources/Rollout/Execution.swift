@@ -1,7 +1,6 @@
 import Base
 import Families
 import Radio
-import Reports
 import Store
 
 /// One rollout on one vehicle, from the first search to the verdict.

@@ -1,5 +1,4 @@
 import Base
-import Reports
 import Store
 import Synchronization
 

@@ -1,6 +1,5 @@
 package import Base
 package import Radio
-package import Reports
 package import Store
 
 /// The result of a run: what became of its vehicles, why it ended, how its adapters were used.

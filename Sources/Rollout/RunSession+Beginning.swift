@@ -1,5 +1,4 @@
 import Base
-import Reports
 import Store
 
 // Verdicts on vehicles before anything is begun.

@@ -1,5 +1,4 @@
 import Base
-import Reports
 import Store
 
 /// What the journal has for a run under way: holds, inhibitions, requests of people.

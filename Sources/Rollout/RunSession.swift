@@ -1,7 +1,6 @@
 import Base
 import Manifest
 import Radio
-import Reports
 import Store
 
 /// An active run: performs the scheduler's decisions, each vehicle in a task of its own.

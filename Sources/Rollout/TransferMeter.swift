@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 
 /// Turns acknowledged bytes into progress reports, about one a second.
 struct TransferMeter {

@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 import Store
 
 /// One update of an execution: stores its memory in the journal, reports it as events, and gives it

@@ -1,5 +1,6 @@
 import Operations
-import Reports
+import Rollout
+import Show
 
 /// The progress of reading a bundle, on a terminal.
 final class BundleDisplay {

@@ -3,7 +3,8 @@ import Commands
 import Images
 import Manifest
 import Operations
-import Reports
+import Rollout
+import Show
 
 /// `bundle show`: the parts of a bundle.
 struct BundleShowCommand {

@@ -2,6 +2,7 @@ import Base
 import Commands
 import Manifest
 import Operations
+import Show
 import Store
 
 /// `complete`: the words that complete an argument in a shell, from the state directory.

@@ -3,7 +3,9 @@ import Commands
 import Glibc
 import Manifest
 import Operations
-import Reports
+import Rollout
+import Show
+import Store
 
 /// `pause`, `resume`, `abort`, `retry`, `inhibit`, `uninhibit`, `clear`: requests in the journal,
 /// for the current run or the next one.
@@ -14,7 +16,7 @@ struct ControlCommand {
     private let context: Context
 
     init(
-        _ verb: SteeringRequest.Verb,
+        _ verb: SteeringVerb,
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) {

@@ -3,6 +3,7 @@ import Commands
 import Manifest
 import Operations
 import Rollout
+import Show
 
 /// `exec`: one order for named vehicles, carried out like a run.
 struct ExecCommand {

@@ -1,7 +1,8 @@
 import Base
 import Commands
 import Operations
-import Reports
+import Rollout
+import Show
 import Store
 
 /// `fleet`: creates, upgrades and checks the tables of a fleet in PostgreSQL.

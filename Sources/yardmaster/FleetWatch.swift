@@ -2,8 +2,8 @@ import Base
 import Commands
 import Glibc
 import Operations
-import Reports
 import Rollout
+import Show
 
 /// `status --watch` on a machine that belongs to a fleet: the rollout over all gateways, until Ctrl-C.
 struct FleetWatch {

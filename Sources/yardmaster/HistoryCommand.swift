@@ -1,7 +1,8 @@
 import Base
 import Commands
 import Operations
-import Reports
+import Rollout
+import Show
 import Store
 
 /// `history`: the runs so far, the newest first.

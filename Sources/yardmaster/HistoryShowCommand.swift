@@ -1,7 +1,8 @@
 import Base
 import Commands
 import Operations
-import Reports
+import Rollout
+import Show
 import Store
 
 /// `history show`: one run with the events of every vehicle; it can also write its reports again.

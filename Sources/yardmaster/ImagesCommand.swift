@@ -3,7 +3,8 @@ import Commands
 import Images
 import Manifest
 import Operations
-import Reports
+import Rollout
+import Show
 import Store
 
 /// `images`: lists the image store, verifies it, and removes what is no longer needed.

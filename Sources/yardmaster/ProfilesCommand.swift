@@ -3,7 +3,8 @@ import Commands
 import Families
 import Operations
 import Radio
-import Reports
+import Rollout
+import Show
 
 /// `profiles`: lists, prints and checks the profiles of modules, and helps to write one for another
 /// model.

@@ -3,6 +3,7 @@ import Commands
 import Glibc
 import Operations
 import Rollout
+import Show
 import Store
 import Synchronization
 

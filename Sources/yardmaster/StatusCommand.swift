@@ -1,7 +1,8 @@
 import Base
 import Commands
 import Operations
-import Reports
+import Rollout
+import Show
 import Store
 
 /// `status` and `fleet status`: the state of the latest rollout.

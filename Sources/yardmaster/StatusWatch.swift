@@ -3,8 +3,8 @@ import Commands
 import Glibc
 import Manifest
 import Operations
-import Reports
 import Rollout
+import Show
 import Store
 import Synchronization
 

@@ -2,6 +2,7 @@ import Base
 import Commands
 import Glibc
 import Operations
+import Store
 
 /// The program: takes a command line, returns an exit code.
 @main

@@ -2,8 +2,8 @@ import Base
 import Families
 import Manifest
 import Radio
-import Reports
 import Rollout
+import Show
 import Simulation
 import Store
 import Synchronization

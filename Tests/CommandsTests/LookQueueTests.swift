@@ -1,10 +1,11 @@
 import Foundation
-import Reports
 import Synchronization
 import Testing
 import Workbench
 
 @testable import Operations
+@testable import Rollout
+@testable import Show
 
 /// Questions of pages about a fleet.
 @Suite struct LookQueueTests {

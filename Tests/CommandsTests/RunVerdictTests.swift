@@ -2,8 +2,8 @@ import Base
 import Commands
 import Manifest
 import Operations
-import Reports
 import Rollout
+import Show
 import Store
 import Testing
 

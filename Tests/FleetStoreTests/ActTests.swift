@@ -1,8 +1,8 @@
 import Base
 import Operations
 import PrivatePostgres
-import Reports
 import Rollout
+import Show
 import Store
 import Testing
 

@@ -1,6 +1,7 @@
 import Base
 import Manifest
 import Operations
+import Show
 import Testing
 
 /// What is shown of a plan, as a fleet keeps it.

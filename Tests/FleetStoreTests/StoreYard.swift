@@ -1,8 +1,8 @@
 import Base
 import Manifest
 import Operations
-import Reports
 import Rollout
+import Show
 import Store
 import Testing
 import Workbench

@@ -2,8 +2,8 @@ import Base
 import Glibc
 import Operations
 import PrivatePostgres
-import Reports
 import Rollout
+import Show
 import Store
 import Synchronization
 import Testing

@@ -4,6 +4,7 @@ import Store
 import Testing
 
 @testable import Operations
+@testable import Show
 
 /// What a year of nights costs: the rows that a request reads, as the server counts them.
 ///

@@ -1,6 +1,6 @@
 import Base
-import Reports
 import Rollout
+import Show
 import Store
 
 /// Everything that is known of one night after its end, for the judges.

@@ -1,5 +1,6 @@
 import Base
-import Reports
+import Rollout
+import Show
 import Store
 
 /// How often each disturbance met a vehicle in each state, and how often each fault had each

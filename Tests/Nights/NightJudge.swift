@@ -1,6 +1,6 @@
 import Base
-import Reports
 import Rollout
+import Show
 import Store
 
 /// Finds the promises of docs/promises.md that a life of nights has broken.

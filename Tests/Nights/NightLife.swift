@@ -3,8 +3,8 @@ import Families
 import Manifest
 import Operations
 import Radio
-import Reports
 import Rollout
+import Show
 import Simulation
 import Store
 import Synchronization

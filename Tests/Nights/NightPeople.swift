@@ -3,6 +3,7 @@ import Commands
 import Foundation
 import Manifest
 import Operations
+import Show
 import Store
 import Synchronization
 import Workbench

@@ -3,8 +3,8 @@ import Commands
 import Manifest
 import Operations
 import Radio
-import Reports
 import Rollout
+import Show
 import Store
 import Synchronization
 

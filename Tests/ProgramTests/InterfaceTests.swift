@@ -2,6 +2,7 @@ import Base
 import Commands
 import Foundation
 import Operations
+import Show
 import Testing
 import Workbench
 
@@ -63,7 +64,7 @@ import Workbench
     }
 
     @Test func `a request is read as it is written`() throws {
-        for verb in SteeringRequest.Verb.allCases {
+        for verb in SteeringVerb.allCases {
             let vehicle = try #require(VehicleSelection("bike-1"))
             let request = SteeringRequest(
                 verb,
@@ -95,7 +96,7 @@ import Workbench
         let request = description.schema("Request")
         let properties = request["properties"]?.members ?? []
         #expect(properties.map(\.name) == SteeringRequest.members)
-        let verbs = SteeringRequest.Verb.allCases.map(\.rawValue)
+        let verbs = SteeringVerb.allCases.map(\.rawValue)
         #expect(request["properties"]?["request"]?["enum"]?.array?.compactMap(\.string) == verbs)
         // Each member alone, in its described type and in another one.
         for verb in verbs {
@@ -153,7 +154,7 @@ import Workbench
         try check("Morning", "morning")
         try check("Morning", "morning", "--since", "900d")
         try check("History", "history")
-        let verbs = SteeringRequest.Verb.allCases.map(\.rawValue)
+        let verbs = SteeringVerb.allCases.map(\.rawValue)
         let said = description.schema("Saying")["properties"]?["request"]?["enum"]?.array
         #expect(said?.compactMap(\.string) == verbs)
         for vehicle in ["bike-03", "bike-12", "bike-13", "bike-14"] {

@@ -2,7 +2,8 @@ import Base
 import Commands
 import Foundation
 import Operations
-import Reports
+import Rollout
+import Show
 import Store
 import Testing
 

@@ -1,6 +1,7 @@
 import Base
 import Foundation
 import Operations
+import Show
 import Testing
 import Workbench
 

@@ -2,7 +2,8 @@ import Base
 import Commands
 import Foundation
 import Operations
-import Reports
+import Rollout
+import Show
 import Testing
 
 /// A verdict belongs to its run and never changes afterwards; what stands now is told beside it.

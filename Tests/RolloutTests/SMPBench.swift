@@ -3,9 +3,9 @@ import Families
 import Foundation
 import Images
 import Radio
-import Reports
 import Rollout
 import Samples
+import Show
 import Simulation
 import Store
 import Synchronization

@@ -2,9 +2,9 @@ import Base
 import Families
 import Images
 import Radio
-import Reports
 import Rollout
 import Samples
+import Show
 import Simulation
 import Testing
 

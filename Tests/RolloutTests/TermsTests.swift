@@ -3,9 +3,9 @@ import Families
 import Images
 import Manifest
 import Radio
-import Reports
 import Rollout
 import Samples
+import Show
 import Simulation
 import Store
 import Synchronization

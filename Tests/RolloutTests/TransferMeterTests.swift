@@ -1,6 +1,6 @@
 import Base
 import Radio
-import Reports
+import Show
 import Testing
 
 @testable import Rollout

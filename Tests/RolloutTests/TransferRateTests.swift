@@ -1,8 +1,8 @@
 import Base
 import Families
 import Foundation
-import Reports
 import Rollout
+import Show
 import Simulation
 import Testing
 

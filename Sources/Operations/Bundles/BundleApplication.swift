@@ -2,6 +2,7 @@ package import Base
 package import Commands
 import Images
 import Manifest
+import Show
 
 /// Verifies a bundle, takes it over, and makes its manifest the current one of its rollout.
 package struct BundleApplication {

@@ -1,6 +1,7 @@
 import Images
 import Manifest
-import Reports
+import Rollout
+import Show
 import Synchronization
 
 /// Shows on standard error how the images of a plan are fetched.

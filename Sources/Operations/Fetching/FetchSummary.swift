@@ -1,6 +1,7 @@
 package import Base
 package import Commands
-import Reports
+import Rollout
+import Show
 
 /// The result for each image of a plan, and the last line, which scripts read.
 package struct FetchSummary: Sendable, Equatable {

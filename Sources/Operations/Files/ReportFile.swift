@@ -1,7 +1,8 @@
 package import Base
 package import Commands
 import Glibc
-package import Reports
+import Rollout
+package import Show
 
 /// A file for the report of a run.
 package struct ReportFile: Sendable {

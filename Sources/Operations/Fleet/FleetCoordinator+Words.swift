@@ -1,7 +1,7 @@
 package import Base
 import Manifest
-import Reports
 package import Rollout
+import Show
 package import Store
 
 extension FleetCoordinator {

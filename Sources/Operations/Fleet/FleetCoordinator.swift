@@ -1,7 +1,7 @@
 package import Base
 import Radio
-package import Reports
 package import Rollout
+import Show
 package import Store
 import Synchronization
 

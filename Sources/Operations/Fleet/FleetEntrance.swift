@@ -1,6 +1,7 @@
 package import Base
 package import Manifest
 package import Rollout
+import Show
 package import Store
 
 /// A gateway's steps in its fleet before any radio work of a run: it signs in, begins or continues

@@ -1,5 +1,6 @@
 import Base
-package import Reports
+import Rollout
+package import Show
 package import Store
 
 /// A fleet's figures for Prometheus.

@@ -2,7 +2,8 @@ package import Base
 package import Commands
 import Families
 package import Radio
-import Reports
+import Rollout
+package import Show
 
 /// The flags that several commands share, resolved.
 package struct CommonOptions: Sendable {

@@ -1,7 +1,8 @@
 import Base
 package import Commands
 import Glibc
-import Reports
+import Rollout
+import Show
 import Store
 
 /// The state directory of this machine's runs, for the commands that steer or show them.

@@ -2,6 +2,7 @@ import Base
 package import Commands
 package import Manifest
 import Rollout
+package import Show
 import Store
 
 /// The vehicles that a state directory knows, for selections.

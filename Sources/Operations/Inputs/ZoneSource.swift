@@ -1,6 +1,7 @@
 package import Base
 package import Commands
 package import Manifest
+package import Show
 
 /// Finds the time zone of a plan's window among the machine's zone files.
 package enum ZoneSource {

@@ -1,5 +1,6 @@
 import Base
 import Radio
+import Show
 import Store
 
 /// One module that an inventory reads, with what opens it.
@@ -43,10 +44,6 @@ struct InventoryTarget: Sendable {
 /// Listens for modules, opens each one and reads its identity, versions and properties; changes
 /// nothing.
 struct InventorySurvey: Sendable {
-    /// The names of battery properties in profiles, and the name for the standard service's value.
-    static let batteryNames = [
-        "state_of_charge", "battery_level", "battery", "battery_charge",
-    ]
     /// How old a sighting may be for connecting without a new search.
     private static let freshness = Duration.seconds(20)
     private static let attempts = 2
@@ -244,7 +241,7 @@ struct InventorySurvey: Sendable {
                 guard failure.failureClass != .transient else { throw failure }
             }
         }
-        if !facts.contains(where: { Self.batteryNames.contains($0.name) }),
+        if !facts.contains(where: { Inventory.batteryNames.contains($0.name) }),
             let level = try await bytes(of: Self.batteryLevel, on: vehicle)?.first
         {
             facts.append(.init(.property, "battery_level", "\(level)", unit: "percent"))

@@ -4,6 +4,7 @@ import Families
 package import Manifest
 import Radio
 import Rollout
+package import Show
 import Store
 
 /// Reads the identity, versions and debts of vehicles: by radio, or from the journal's earlier

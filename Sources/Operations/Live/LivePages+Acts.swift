@@ -1,5 +1,6 @@
 import Base
 import Commands
+import Show
 
 /// Requests that change something: signing in and out, and requests of people and programs.
 ///
@@ -162,7 +163,15 @@ extension LivePages {
         case (.session, .nobody): return personal(200, LiveActPage.signIn())
         case (.session, .person(let person, let session)):
             let mark = session.map { gate.give(for: Self.leaving, to: $0) }
-            return personal(200, LiveActPage.session(person, mark: mark))
+            return personal(
+                200,
+                LiveActPage.session(
+                    person.name,
+                    role: person.role.rawValue,
+                    mayAct: person.mayAct,
+                    mark: mark
+                )
+            )
         case (.act(let act?), .person(let person, let session?)):
             guard person.mayAct else { return notAllowed(person) }
             let mark = gate.give(for: act.purpose, to: session)

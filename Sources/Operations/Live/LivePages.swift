@@ -2,7 +2,8 @@ import Base
 import CLinux
 import Commands
 import Glibc
-import Reports
+import Rollout
+import Show
 import Store
 import Synchronization
 
@@ -446,7 +447,7 @@ package final class LivePages: Sendable {
 
     private func story(
         of vehicle: VehicleID
-    ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
+    ) throws(CommandError) -> (story: Show.VehicleStory, zone: Zone) {
         state.withLock { $0.status = nil }
         guard let looks else { return try journal.story(of: vehicle, context) }
         return try looks.ask { (standings) throws(CommandError) in

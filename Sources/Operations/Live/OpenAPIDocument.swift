@@ -1,6 +1,7 @@
 import Base
 import Commands
-import Reports
+import Rollout
+import Show
 import Store
 
 /// The description of the interface for programs (OpenAPI 3.1).
@@ -162,7 +163,7 @@ package enum OpenAPIDocument {
     )
 
     private static var verbs: String {
-        let words = SteeringRequest.Verb.allCases.map(\.rawValue)
+        let words = SteeringVerb.allCases.map(\.rawValue)
         return words.dropLast().joined(separator: ", ") + " and " + (words.last ?? "")
     }
 

@@ -1,7 +1,7 @@
 package import Base
 package import Manifest
-package import Reports
-import Rollout
+package import Rollout
+import Show
 package import Store
 
 /// The display of a run, made from the journal for other terminals and for pages.

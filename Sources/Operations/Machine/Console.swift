@@ -1,5 +1,6 @@
 import Glibc
-import Reports
+import Rollout
+import Show
 import Synchronization
 
 /// The two standard streams; everything in the program writes to them through this.

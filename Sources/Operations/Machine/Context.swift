@@ -1,7 +1,8 @@
 import CLinux
 package import Commands
 import Glibc
-package import Reports
+import Rollout
+package import Show
 
 /// The environment of a command, besides its options.
 package struct Context: Sendable {

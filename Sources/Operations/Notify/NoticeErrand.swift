@@ -1,7 +1,8 @@
 import Base
 package import Commands
 import Manifest
-import Reports
+import Rollout
+import Show
 import Store
 
 /// Notices without a run: a test of the targets, a report that no run took place for too long, and

@@ -1,7 +1,8 @@
 package import Base
 package import Commands
 import Manifest
-import Reports
+import Rollout
+import Show
 import Store
 
 /// The targets of notices, and the delivery state of the notices.

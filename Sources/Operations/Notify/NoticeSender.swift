@@ -3,7 +3,8 @@ import Commands
 import Glibc
 import Images
 package import Manifest
-import Reports
+import Rollout
+package import Show
 import Store
 
 /// Sends notices about the ends of runs; radio work never waits for it.

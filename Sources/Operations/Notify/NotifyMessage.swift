@@ -1,6 +1,7 @@
 package import Base
 package import Manifest
-import Reports
+import Rollout
+import Show
 
 /// A notice in the form that one kind of target takes.
 package enum NotifyMessage: Sendable, Equatable {

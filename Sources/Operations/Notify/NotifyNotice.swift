@@ -1,6 +1,7 @@
 package import Base
 package import Manifest
-import Reports
+import Rollout
+package import Show
 package import Store
 
 /// The content of a notice; it does not change when sending is tried again.

@@ -1,8 +1,8 @@
 package import Base
 import Commands
 package import Manifest
-import Reports
 import Rollout
+import Show
 import Store
 
 extension PlannedProgram {

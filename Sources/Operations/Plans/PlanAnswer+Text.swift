@@ -1,8 +1,8 @@
 import Base
 import Families
 import Manifest
-import Reports
 import Rollout
+import Show
 import Store
 
 extension PlanAnswer {

@@ -2,8 +2,8 @@ import Base
 import Glibc
 import Manifest
 import Radio
-import Reports
 import Rollout
+import Show
 import Store
 
 /// The effect that a run of a plan would have, according to the journal and the manifest.

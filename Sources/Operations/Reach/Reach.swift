@@ -2,6 +2,7 @@ import Base
 package import Commands
 import Glibc
 import Images
+import Show
 package import Store
 
 /// What a command may change: the world, or in a rehearsal nothing but its own state directory.

@@ -3,8 +3,8 @@ import Commands
 import Images
 import Manifest
 import Radio
-import Reports
 import Rollout
+import Show
 import Store
 
 /// What a run is carried out with: its jobs, images and rules, checked against each other and the journal.

@@ -3,8 +3,8 @@ package import Commands
 import Images
 package import Manifest
 package import Radio
-import Reports
 package import Rollout
+package import Show
 import Store
 
 /// The parts of a run, wherever it takes place.

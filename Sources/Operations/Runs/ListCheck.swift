@@ -1,8 +1,8 @@
 import Base
 import Commands
 import Manifest
-import Reports
 import Rollout
+import Show
 import Store
 
 /// Compares the list of a run with the journal, before radio work.

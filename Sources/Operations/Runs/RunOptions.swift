@@ -1,4 +1,5 @@
 package import Commands
+package import Show
 
 /// The arguments and flags of `run`.
 package struct RunOptions: Sendable {

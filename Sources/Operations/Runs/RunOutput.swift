@@ -1,7 +1,8 @@
 package import Base
 package import Commands
 import Glibc
-package import Reports
+package import Rollout
+import Show
 import Synchronization
 
 /// Everything that a run prints: takes events, and writes each printer's text to its destination.

@@ -2,8 +2,8 @@ import Base
 import BlueZ
 package import Commands
 package import Manifest
-import Reports
 import Rollout
+import Show
 import Simulation
 import Store
 

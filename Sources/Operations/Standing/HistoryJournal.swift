@@ -1,5 +1,6 @@
 package import Base
 package import Commands
+import Show
 package import Store
 
 /// Reads the journal for `history show`.

@@ -1,6 +1,7 @@
 package import Base
 package import Commands
-package import Reports
+import Rollout
+package import Show
 import Store
 
 extension RolloutStatus {

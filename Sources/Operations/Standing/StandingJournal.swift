@@ -1,7 +1,8 @@
 package import Base
 package import Commands
 import Manifest
-import Reports
+import Rollout
+package import Show
 package import Store
 
 /// Reads the journal of a state directory for commands that only look: `status`, `show`, `morning`,
@@ -84,7 +85,7 @@ package struct StandingJournal: Sendable {
     func story(
         of vehicle: VehicleID,
         _ context: Context
-    ) throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
+    ) throws(CommandError) -> (story: Show.VehicleStory, zone: Zone) {
         let now = RealTime().wallTime
         let holder = holder
         let view = try read { view throws(JournalError) in
@@ -106,7 +107,7 @@ package struct StandingJournal: Sendable {
                 else { return nil }
                 return ZoneSource.shown(plan, context)
             }.first ?? .utc
-        return (Operations.VehicleStory(view, plans: plans, flags: flags), zone)
+        return (Show.VehicleStory(view, plans: plans, flags: flags), zone)
     }
 
     /// The page of what people have to do; `since` is a time as people write it, else the last

@@ -1,6 +1,7 @@
 package import Base
 package import Commands
-package import Reports
+import Rollout
+package import Show
 import Store
 
 /// The source of everything that is shown: the database of the machine's fleet, its own journal, or both.
@@ -257,7 +258,7 @@ package struct Standings: Sendable {
     /// All that is known of a vehicle, and the zone in which its times are shown.
     package func story(
         of vehicle: VehicleID
-    ) async throws(CommandError) -> (story: Operations.VehicleStory, zone: Zone) {
+    ) async throws(CommandError) -> (story: Show.VehicleStory, zone: Zone) {
         let asked = try await ask(
             { fleet throws(FleetError) in try fleet.look(of: vehicle) },
             orElse: "the fleet knows no vehicle \(vehicle)"
@@ -290,7 +291,7 @@ package struct Standings: Sendable {
                 .first { $0.zone != nil },
             context
         )
-        var story = Operations.VehicleStory(view, plans: found.plans, flags: journal.flags)
+        var story = Show.VehicleStory(view, plans: found.plans, flags: journal.flags)
         story.source = asked.source
         return (story, zone)
     }

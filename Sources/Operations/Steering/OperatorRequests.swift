@@ -1,8 +1,8 @@
 import Base
 package import Commands
 package import Manifest
-import Reports
 import Rollout
+import Show
 import Store
 
 /// Writes people's requests into the journal: the only way for commands, pages and programs.

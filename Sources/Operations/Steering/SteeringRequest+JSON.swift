@@ -1,8 +1,10 @@
 package import Base
 import Commands
-import Reports
+import Rollout
+import Show
+import Store
 
-extension SteeringRequest.Verb: JSONDescribed {}
+extension SteeringVerb: JSONDescribed {}
 
 /// A request as programs send it.
 extension SteeringRequest: JSONDescribed {
@@ -40,8 +42,10 @@ extension SteeringRequest: JSONDescribed {
         ) { $0.length.map { "\($0.components.seconds)s" } }
     }
 
-    private static func words(where isTaken: (Verb) -> Bool...) -> String {
-        let words = Verb.allCases.filter { verb in isTaken.allSatisfy { $0(verb) } }.map(\.rawValue)
+    private static func words(where isTaken: (SteeringVerb) -> Bool...) -> String {
+        let words = SteeringVerb.allCases.filter { verb in isTaken.allSatisfy { $0(verb) } }.map(
+            \.rawValue
+        )
         guard words.count > 1, let last = words.last else { return words.first ?? "" }
         return words.dropLast().joined(separator: ", ") + " and " + last
     }

@@ -1,36 +1,10 @@
 package import Base
 package import Commands
+package import Store
 
 /// A person's request about rollouts or vehicles: from a command line, a page or a program.
 package struct SteeringRequest: Sendable, Equatable {
-    /// The kinds of requests, with the names of their commands.
-    package enum Verb: String, CaseIterable, Sendable {
-        case pause, resume, abort, retry, inhibit, uninhibit, clear
-
-        /// Whether it is about a rollout.
-        package var takesRollout: Bool {
-            switch self {
-            case .pause, .resume, .abort, .retry: true
-            case .inhibit, .uninhibit, .clear: false
-            }
-        }
-
-        /// Whether it is about vehicles, named or all.
-        package var takesVehicles: Bool {
-            switch self {
-            case .retry, .inhibit, .uninhibit, .clear: true
-            case .pause, .resume, .abort: false
-            }
-        }
-
-        /// Whether it can be about the whole depot, which then must be said.
-        package var takesDepot: Bool { takesVehicles && !takesRollout }
-
-        /// Whether its effect can be limited to a time.
-        package var takesLength: Bool { self == .inhibit }
-    }
-
-    package let verb: Verb
+    package let verb: SteeringVerb
     /// Nil means this machine's rollout: the one at work, else the one that ran last.
     private(set) var rollout: String?
     /// The selections as they were given; none means all of the rollout, or the depot.
@@ -44,7 +18,7 @@ package struct SteeringRequest: Sendable, Equatable {
     let author: String
 
     package init(
-        _ verb: Verb,
+        _ verb: SteeringVerb,
         rollout: String? = nil,
         vehicles: [VehicleSelection] = [],
         isAll: Bool = false,
@@ -155,10 +129,10 @@ package struct SteeringRequest: Sendable, Equatable {
         isAll: Bool,
         author: String
     ) throws(Fault) {
-        guard let verb = fields["request"].flatMap({ Verb(rawValue: $0) }) else {
+        guard let verb = fields["request"].flatMap({ SteeringVerb(rawValue: $0) }) else {
             throw Fault(
                 "'request' must be one of "
-                    + Verb.allCases.map(\.rawValue).joined(separator: ", ")
+                    + SteeringVerb.allCases.map(\.rawValue).joined(separator: ", ")
             )
         }
         func refuse(_ name: String, unless isTaken: Bool) throws(Fault) {

@@ -1,6 +1,7 @@
 import Base
 package import Radio
-package import Reports
+import Rollout
+package import Show
 import Synchronization
 
 /// The display of a scan: a table that is redrawn on a terminal, elsewhere a line for each change.

@@ -1,6 +1,5 @@
 package import Base
 package import Manifest
-package import Reports
 
 /// All decisions of a run: waves, gates, turns, budgets and the window.
 ///

@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 import Store
 import Synchronization
 

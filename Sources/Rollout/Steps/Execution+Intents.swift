@@ -1,5 +1,4 @@
 import Base
-import Reports
 import Store
 
 /// The journal first: the intent of a step that changes something is on disk before the act.

@@ -1,7 +1,6 @@
 import Base
 import Manifest
 import Radio
-import Reports
 import Store
 
 /// Preconditions: checked at their step, and again before the point of no return.

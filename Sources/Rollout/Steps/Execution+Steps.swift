@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 import Store
 
 /// Steps other than updates: which performer does each, and which events report it.

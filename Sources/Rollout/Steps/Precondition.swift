@@ -1,7 +1,6 @@
 import Base
 package import Manifest
 package import Radio
-package import Reports
 
 /// A condition that a vehicle must meet before anything is done on it.
 package enum Precondition: Sendable {

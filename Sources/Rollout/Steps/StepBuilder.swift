@@ -2,7 +2,6 @@ import Base
 import Families
 package import Manifest
 package import Radio
-package import Reports
 
 /// Turns the steps of a plan into steps that are ready to be done on one vehicle.
 ///

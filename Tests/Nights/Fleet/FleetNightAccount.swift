@@ -1,6 +1,6 @@
 import Base
-import Reports
 import Rollout
+import Show
 import Store
 
 /// All that is known of one night of a fleet when it is over, for anyone who judges it.

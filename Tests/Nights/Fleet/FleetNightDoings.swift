@@ -1,7 +1,7 @@
 import Base
 import Manifest
-import Reports
 import Rollout
+import Show
 import Synchronization
 
 /// What becomes of a night while several gateways are at work, noted by all of them.

@@ -1,6 +1,6 @@
 import Base
-import Reports
 import Rollout
+import Show
 
 /// Says which promises of docs/promises.md a life of several gateways has broken.
 ///

@@ -3,9 +3,9 @@ import Families
 import Manifest
 import Operations
 import Radio
-import Reports
 import Rollout
 import Samples
+import Show
 import Simulation
 import Store
 import Synchronization

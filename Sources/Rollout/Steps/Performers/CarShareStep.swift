@@ -1,7 +1,6 @@
 import Base
 import Families
 import Radio
-import Reports
 
 /// Sends car-share commands to a GO device.
 struct CarShareStep: StepPerformer {

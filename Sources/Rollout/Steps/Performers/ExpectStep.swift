@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 
 /// Waits until properties have the expected values.
 struct ExpectStep {

@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 
 /// Makes the module carry out features.
 struct FeatureStep: StepPerformer {

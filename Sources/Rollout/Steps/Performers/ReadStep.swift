@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 
 /// Reads properties.
 struct ReadStep: StepPerformer {

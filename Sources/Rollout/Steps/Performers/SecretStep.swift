@@ -1,5 +1,4 @@
 import Base
-import Reports
 
 /// Gives the module another secret.
 struct SecretStep: StepPerformer {

@@ -1,6 +1,5 @@
 import Base
 import Radio
-import Reports
 
 /// Writes properties.
 struct SetStep: StepPerformer {

@@ -1,5 +1,3 @@
-import Reports
-
 /// Performs one kind of step, on the link of the vehicle's execution.
 ///
 /// It contains the step's parameters and nothing else. Whether the step may be done, and what the

@@ -1,5 +1,4 @@
 import Base
-import Reports
 
 /// Waits, with the adapter free for others.
 struct WaitStep: StepPerformer {

@@ -1,0 +1,43 @@
+import Base
+package import Rollout
+package import Store
+
+extension RolloutSnapshot {
+    /// What to do about each vehicle that is not in order, in the order of the plan.
+    package func nextSteps(
+        manifest: String?,
+        _ plan: PlanView?,
+        flags: PlaceFlags
+    ) -> [(record: ExecutionRecord, standing: Standing, step: NextStep)] {
+        let guide = NextStepGuide(
+            rollout: run?.rollout ?? "",
+            manifest: manifest,
+            flags: flags,
+            hold: rollout?.hold?.kind,
+            isAtWork: isAtWork,
+            isShared: shared != nil
+        )
+        let limit = plan?.quarantineAfter
+        let quarantined = Set(
+            failures.filter { failure in limit.map { failure.count >= $0 } ?? false }.map(\.vehicle)
+        )
+        var inhibited: [VehicleID: Inhibit] = [:]
+        for inhibit in inhibits {
+            if let vehicle = inhibit.vehicle { inhibited[vehicle] = inhibit }
+        }
+        let depot = inhibits.first { $0.vehicle == nil }
+        return zip(executions, standings(of: executions)).compactMap { record, standing in
+            guard !isUnderWay(record) else { return nil }
+            return guide.step(
+                record.vehicle,
+                standing,
+                isListed: !left.contains(record.vehicle),
+                isQuarantined: quarantined.contains(record.vehicle),
+                inhibit: inhibited[record.vehicle] ?? depot
+            ).map { (record, standing, $0) }
+        }
+    }
+
+    /// When the first of its kept executions was begun.
+    var firstBegun: WallTime? { executions.map(\.started).min() }
+}

@@ -1,0 +1,179 @@
+package import Base
+import Manifest
+package import Rollout
+package import Store
+
+/// The content of `status`: one rollout with its vehicles, and a summary of the other rollouts.
+///
+/// The command, the page of `serve` and its interface all use it, so that they cannot differ.
+package struct RolloutStatus: Sendable {
+    /// A summary of a rollout in the state directory.
+    package struct Brief: Sendable {
+        package let run: RunRecord
+        package let state: String
+        package let counts: VehicleCounts
+        /// Whether it is only in this machine's journal, not in the machine's fleet.
+        package var isOwn = false
+    }
+
+    /// One wave of the plan and its progress.
+    struct WaveStatus: Sendable {
+        /// Counts from 1.
+        let number: Int
+        let state: State
+        let counts: VehicleCounts
+
+        enum State: String, CaseIterable, Sendable { case over, current, open }
+    }
+
+    package let snapshot: RolloutSnapshot
+    /// All rollouts that ran here and are no orders, the newest first.
+    package let briefs: [Brief]
+    /// The plan that the rollout was begun with; nil when it is not kept.
+    package let plan: PlanView?
+    private let manifest: String?
+    /// Whether a process works in the state directory.
+    let isRunning: Bool
+    /// Makes commands for people.
+    let flags: PlaceFlags
+    /// The selected vehicles, and their standings in the same order.
+    package let chosen: [ExecutionRecord]
+    package let standings: [Standing]
+    /// The source of this answer; nil on a machine that belongs to no fleet.
+    package var source: StandingSource?
+
+    /// `takes` selects vehicles; nil selects all.
+    package init(
+        _ snapshot: RolloutSnapshot,
+        briefs: [Brief],
+        plan: PlanView?,
+        manifest: String?,
+        isRunning: Bool,
+        flags: PlaceFlags,
+        takes: ((VehicleID) -> Bool)? = nil
+    ) {
+        self.snapshot = snapshot
+        self.briefs = briefs
+        self.plan = plan
+        self.manifest = manifest
+        self.isRunning = isRunning
+        self.flags = flags
+        // The same list without a copy when all are selected.
+        chosen =
+            takes.map { takes in snapshot.executions.filter { takes($0.vehicle) } }
+            ?? snapshot.executions
+        standings = snapshot.standings(of: chosen)
+    }
+
+    package var counts: VehicleCounts { VehicleCounts(standings.map { $0.verdict?.outcome }) }
+
+    /// All rollouts except this one.
+    package var others: [Brief] { briefs.filter { $0.run.rollout != snapshot.run?.rollout } }
+
+    /// When the time between two waves is over.
+    package var soaksUntil: WallTime? {
+        guard let rollout = snapshot.rollout, rollout.hold == nil, rollout.state == .running,
+            let ended = rollout.waveEnded,
+            let soak = plan?.soak, soak > .zero
+        else { return nil }
+        return ended.advanced(by: soak)
+    }
+
+    /// What people have to do next about the selected vehicles.
+    package var nextSteps: [(vehicle: VehicleID, step: NextStep)] {
+        let names = Set(chosen.map(\.vehicle))
+        return snapshot.nextSteps(manifest: manifest, plan, flags: flags)
+            .filter { names.contains($0.record.vehicle) }.map { ($0.record.vehicle, $0.step) }
+    }
+
+    /// The shell commands that resume a paused rollout, and that begin one again.
+    var resume: String {
+        // In a fleet a verb without a name means the rollout of the machine that it is given on.
+        let isLast =
+            snapshot.shared == nil && briefs.first?.run.rollout == snapshot.run?.rollout
+        let name = NextStep.quoted(snapshot.run?.rollout ?? "")
+        return isLast ? flags.line("resume") : flags.line("resume", "--rollout \(name)")
+    }
+    var again: String {
+        let runFlags = snapshot.shared == nil ? flags : flags.onGateway
+        return runFlags.line("run --again", manifest.map { NextStep.quoted($0) } ?? "MANIFEST")
+    }
+
+    /// The waves of the kept plan, each with its selected vehicles.
+    var waves: [WaveStatus] {
+        guard let members = plan?.waves ?? snapshot.shared?.waves, let rollout = snapshot.rollout
+        else { return [] }
+        var outcomes: [VehicleID: Outcome?] = [:]
+        for (record, standing) in zip(chosen, standings) {
+            outcomes.updateValue(standing.verdict?.outcome, forKey: record.vehicle)
+        }
+        return members.enumerated().map { index, members in
+            let isOver =
+                rollout.state == .finished || index < rollout.wave
+                || (index == rollout.wave && rollout.waveEnded != nil)
+            return WaveStatus(
+                number: index + 1,
+                state: isOver ? .over : index == rollout.wave ? .current : .open,
+                counts: VehicleCounts(members.compactMap { outcomes[$0] })
+            )
+        }
+    }
+
+    /// When it pauses, and what must hold between waves.
+    var gates: [String] { plan?.gates ?? [] }
+
+    /// The rollouts that ran here and are no orders, the newest first.
+    ///
+    /// `known` was read in the same view, and is not read again. Those in `shared` are left out.
+    package static func briefs(
+        in view: JournalView,
+        holder: LockHolder?,
+        at now: WallTime,
+        known: RolloutSnapshot? = nil,
+        except shared: Set<String>? = nil
+    ) throws(JournalError) -> [Brief] {
+        var briefs: [Brief] = []
+        for run in try view.runs(rollout: nil, limit: 1_000) where !run.isOrder {
+            guard shared?.contains(run.rollout) != true else { continue }
+            guard !briefs.contains(where: { $0.run.rollout == run.rollout }) else { continue }
+            let snapshot =
+                if let known, known.run?.rollout == run.rollout { known } else {
+                    try RolloutSnapshot(of: run.rollout, in: view, holder: holder, at: now)
+                }
+            let standings = snapshot.standings(of: snapshot.executions)
+            briefs.append(
+                Brief(
+                    run: run,
+                    state: snapshot.rollout?.word ?? RolloutRecord.State.finished.rawValue,
+                    counts: VehicleCounts(standings.map { $0.verdict?.outcome }),
+                    isOwn: shared != nil
+                )
+            )
+        }
+        return briefs
+    }
+}
+
+extension FrozenPlan {
+    /// When its rollout pauses, and what must hold before each next wave.
+    package func gates(among total: Int) -> [String] {
+        var lines: [String] = []
+        if let rule = rollout.pause { lines.append(rule.words(among: total)) }
+        guard waveSizes.count > 1 else { return lines }
+        if let rule = rollout.advance {
+            if let covered = rule.covered {
+                lines.append("goes on to the next wave when \(covered) of a wave were reached")
+            }
+            if let least = rule.succeeded {
+                lines.append("goes on to the next wave when \(least) of those attempted succeeded")
+            }
+        }
+        let between = rollout.between
+        if between.soak > .zero {
+            lines.append("lets \(between.soak.brief) pass between two waves")
+        }
+        if let program = between.check.first { lines.append("asks \(program) between two waves") }
+        if between.asks { lines.append("waits for a person between two waves") }
+        return lines
+    }
+}

@@ -1,0 +1,72 @@
+import Base
+package import Commands
+package import Manifest
+package import Rollout
+package import Store
+
+/// Converts the result of a run to an exit code.
+package struct RunVerdict {
+    private let tolerance: Tolerance
+    private let vehicles: Int
+    /// Whether the run covers only a part of the rollout: its gate sets no hold.
+    private let isPart: Bool
+
+    package init(_ tolerance: Tolerance, vehicles: Int, isPart: Bool = false) {
+        self.tolerance = tolerance
+        self.vehicles = vehicles
+        self.isPart = isPart
+    }
+
+    /// The worst code that applies; `signal` is the code for a stop by a signal.
+    package func code(of result: RunResult, stoppedBy signal: ExitCode? = nil) -> ExitCode {
+        var codes: [ExitCode] = []
+        let count = result.vehicles.count
+        if count(.failed) > 0 { codes.append(.someFailed) }
+        if count(.unreachable) > tolerance.unreachable.limit(of: vehicles)
+            || count(.deferred) > tolerance.deferred.limit(of: vehicles)
+        {
+            codes.append(.someMissed)
+        }
+        switch result.ending {
+        case .complete:
+            // A person used `retry` at the last moment.
+            if result.unfinished > 0 { codes.append(.workLeft) }
+        case .paused where isPart, .aborted where isPart:
+            // The gate judged only a part of the rollout, so it ends only this run.
+            if result.unfinished > 0 { codes.append(.workLeft) }
+        case .paused: codes.append(.paused)
+        case .aborted: codes.append(.aborted)
+        case .replaced: codes.append(.workLeft)
+        case .workLeft:
+            // The remaining work may have ended after the window closed.
+            if result.unfinished > 0 { codes.append(.workLeft) }
+        case .stopped:
+            if result.unfinished > 0 {
+                codes.append(signal ?? .terminated)
+            }
+        }
+        return ExitCode.worst(of: codes)
+    }
+
+    /// The code's sentence, with the known details.
+    ///
+    /// `hold` is the hold in the journal when the run has ended.
+    package func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
+        switch result.ending {
+        case .paused(let why) where isPart, .aborted(let why) where isPart:
+            return
+                "\(code.sentence): a gate ended this run, and with --limit it sets nothing: \(why)"
+        case .complete, .stopped, .replaced, .workLeft, .paused, .aborted: break
+        }
+        switch code {
+        case .paused, .aborted, .workLeft:
+            let sentence =
+                code == .paused && hold?.isByGate != true ? "the rollout is paused" : code.sentence
+            return result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
+        case .done, .internalError, .someFailed, .someMissed, .usage, .invalidManifest,
+            .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy, .trustRefused,
+            .configuration, .interrupted, .terminated:
+            return code.sentence
+        }
+    }
+}

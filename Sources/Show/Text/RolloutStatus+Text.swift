@@ -1,0 +1,193 @@
+package import Base
+package import Rollout
+package import Store
+
+extension RolloutStatus {
+    /// One vehicle as it is printed.
+    package struct Row: Sendable {
+        package let record: ExecutionRecord
+        package let standing: Standing
+        package let isUnderWay: Bool
+        /// The gateway that works on it, in a fleet.
+        let holder: SharedStanding.Holder?
+
+        /// The outcome, or its progress when there is none.
+        package var state: String {
+            isUnderWay
+                ? record.state.rawValue
+                : standing.verdict?.outcome.rawValue ?? standing.state.rawValue
+        }
+
+        /// The version when it was last read; nil while an update is not proven, because then it is
+        /// unknown.
+        package var version: String? {
+            standing.debt == nil ? (record.versionAfter ?? record.versionBefore)?.description : nil
+        }
+
+        /// Details beyond its state.
+        package func what(_ time: (WallTime) -> String) -> String {
+            guard isUnderWay else {
+                // In a fleet the verdict is shown with the run that gave it.
+                let isShared = standing.gateway != nil
+                let words = isShared ? nil : standing.verdict?.message
+                return (words ?? standing.sentence).visible
+            }
+            guard let holder else { return progress(time) }
+            let since = holder.since.map { " since \(time($0))" } ?? ""
+            let words = progress(time)
+            return "\(holder.gateway.visible)\(since)" + (words.isEmpty ? "" : ": \(words)")
+        }
+
+        /// Whether a person or the next run has something to do with it.
+        package var needsMore: Bool { rank < Self.fine }
+
+        /// Vehicles that need a person come first, then those that the next run works on, then the rest.
+        fileprivate var rank: Int {
+            if standing.doubt != nil || standing.debt != nil { return 0 }
+            return switch standing.verdict?.outcome.tally {
+            case .failed: 1
+            case .unreachable: 2
+            case .deferred: 3
+            case nil: 4
+            case .ok, .current, .skipped, .aborted: standing.owed.isEmpty ? Self.fine : 4
+            }
+        }
+
+        private static let fine = 5
+
+        /// The progress of a vehicle that is worked on.
+        private func progress(_ time: (WallTime) -> String) -> String {
+            var parts: [String] = []
+            if let total = record.totalBytes, let done = record.acknowledged, total > .zero {
+                parts.append("\(done) of \(total)")
+            }
+            if record.interruptions > 0 {
+                let times = record.interruptions == 1 ? "once" : "\(record.interruptions) times"
+                parts.append("interrupted \(times)")
+            }
+            if let deadline = record.nextDeadline {
+                parts.append("next: \(deadline.label) at \(time(deadline.time))")
+            }
+            if parts.isEmpty, record.attempt > 0 { parts.append("attempt \(record.attempt)") }
+            return parts.joined(separator: ", ")
+        }
+    }
+
+    /// The selected vehicles; those that need a person come first.
+    package var rows: [Row] {
+        zip(chosen, standings).map { record, standing in
+            Row(
+                record: record,
+                standing: standing,
+                isUnderWay: snapshot.isUnderWay(record),
+                holder: snapshot.shared?.holders[record.vehicle]
+            )
+        }.enumerated().sorted {
+            ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
+        }.map(\.element)
+    }
+
+    /// The rollout and its active runs, one line each; `holder` is the process that works in the
+    /// state directory.
+    package func head(_ holder: LockHolder?, _ time: (WallTime) -> String) -> [String] {
+        guard let run = snapshot.run else { return [] }
+        let name = run.rollout.visible
+        if let shared = snapshot.shared {
+            let begun = snapshot.executions.first?.started ?? run.started
+            return ["rollout \(name), begun \(time(begun))"] + shared.lines(time)
+        }
+        var lines = ["rollout \(name), run \(run.number), begun \(time(run.started))"]
+        if let end = run.end {
+            let code = end.exitCode.map { "exit \($0): " } ?? ""
+            lines.append("ended \(time(end.time)), \(code)\(end.reason)")
+        } else if let holder {
+            lines.append("at work now: \(holder)")
+        } else {
+            lines.append("was cut off; run it again and it goes on where the modules stand")
+        }
+        return lines
+    }
+
+    /// Sentences about the rollout as a whole.
+    package func sentences(_ time: (WallTime) -> String) -> [String] {
+        var lines: [String] = []
+        if let rollout = snapshot.rollout {
+            switch (rollout.hold, rollout.state) {
+            case (let hold?, _): lines.append(hold.sentence(resuming: resume, again: again))
+            case (nil, .running):
+                let all = snapshot.shared == nil ? "" : " of \(waves.count)"
+                lines.append("under way in wave \(rollout.wave + 1)\(all)")
+            case (nil, .finished): lines.append("finished")
+            }
+            if let gate = snapshot.shared?.gate { lines.append(gate.sentence) }
+            if rollout.state != .finished, let ended = rollout.waveEnded {
+                lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
+            }
+        }
+        for open in snapshot.requests {
+            lines.append(
+                "asked for and not taken up yet: \(open.request.kind.rawValue), "
+                    + time(open.request.made)
+            )
+        }
+        for inhibit in snapshot.inhibits {
+            let whom = inhibit.vehicle?.text.visible ?? "the depot"
+            let until = inhibit.expires.map { " until \(time($0))" } ?? ""
+            lines.append(
+                "left alone\(until): \(whom), \(inhibit.reason.visible)\(inhibit.by)"
+            )
+        }
+        for saying in snapshot.sayings where saying.leavesNothing {
+            lines.append(saying.sentence(time))
+        }
+        // Debts that the active run is about to settle are not reported yet.
+        let underWay = Set(snapshot.underWay.map(\.vehicle))
+        for debt in snapshot.debts where !underWay.contains(debt.vehicle) {
+            lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
+        }
+        for doubt in snapshot.openDoubts {
+            let vehicle = doubt.intent.vehicle.text
+            let no = flags.line("retry", NextStep.quoted(vehicle))
+            let yes = flags.line("clear", NextStep.quoted(vehicle))
+            lines.append(
+                "\(vehicle.visible): nobody knows whether `\(doubt.intent.description.visible)` of "
+                    + "run \(doubt.runName) was carried out; look, then say '\(no)' when it was "
+                    + "not, '\(yes)' when it was"
+            )
+        }
+        for step in snapshot.owed {
+            lines.append(
+                "\(step.vehicle.text.visible): `\(step.action.visible)` is owed since run "
+                    + "\(step.runName); the next run does it first"
+            )
+        }
+        for failure in snapshot.failures where failure.count > 1 {
+            lines.append(
+                "\(failure.vehicle.text.visible) has failed \(failure.count) times on one image: "
+                    + failure.message.visible
+            )
+        }
+        return lines
+    }
+}
+
+extension ExecutionRecord {
+    /// Whether its module waits in its bootloader; what an update left there is over with its debt.
+    package func isInBootloader(_ standing: Standing) -> Bool {
+        standing.debt == nil
+            ? inBootloader && stage == "none" : standing.state == .inBootloader
+    }
+}
+
+extension Hold {
+    /// The sentence for people: the hold, who set it, and how to lift it.
+    fileprivate func sentence(resuming resume: String, again: String) -> String {
+        let by = author.isEmpty || isByGate ? "" : ", by \(author.visible)"
+        switch kind {
+        case .paused: return "paused: \(reason.visible)\(by); '\(resume)' lets it go on"
+        case .aborted:
+            return
+                "aborted: \(reason.visible)\(by); '\(again)' begins it again, from the first step"
+        }
+    }
+}
