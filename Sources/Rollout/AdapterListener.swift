@@ -98,10 +98,3 @@ final class SignalMeans: Sendable {
         }
     }
 }
-
-/// A counter, from 1.
-final class Counter: Sendable {
-    private let count = Atomic<Int>(0)
-
-    func next() -> Int { count.wrappingAdd(1, ordering: .relaxed).newValue }
-}

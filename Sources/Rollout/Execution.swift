@@ -7,7 +7,8 @@ import Store
 final class Execution {
     let job: VehicleJob
     let depot: Depot
-    let position: Int
+    /// Its number among the vehicles that the run has begun.
+    private let position: () -> Int
     var record: ExecutionRecord
     /// Image bytes sent in this run, repeats included.
     var bytesSent: Int
@@ -69,7 +70,7 @@ final class Execution {
     init(
         _ job: VehicleJob,
         in depot: Depot,
-        position: Int,
+        position: @escaping () -> Int,
         record: ExecutionRecord,
         bytesSent: Int,
         aim: Aim = .steps
@@ -210,7 +211,7 @@ final class Execution {
                     vehicle,
                     serial: job.serial,
                     attempt: record.attempt,
-                    position: position
+                    position: position()
                 )
             )
             let halt = await halted()

@@ -13,6 +13,8 @@ final class RolloutProgress: Sendable {
         var ended: Set<Int> = []
         /// The image bytes that this run has sent to each vehicle, repeats included.
         var sent: [Int: Int] = [:]
+        /// The number of each vehicle that this run has begun, in that order from 1.
+        var positions: [Int: Int] = [:]
         /// The hold of a person or of another gate that this run obeys.
         var obeyed: Hold?
         /// The hold that this run has set: a person may have lifted it since, so it is set once.
@@ -246,6 +248,15 @@ final class RolloutProgress: Sendable {
     func bytesSent(to index: Int) -> Int { state.withLock { $0.sent[index] ?? 0 } }
 
     func note(_ index: Int, bytesSent: Int) { state.withLock { $0.sent[index] = bytesSent } }
+
+    /// The vehicle's number among those that this run has begun; one that is begun once more keeps it.
+    func position(of index: Int) -> Int {
+        state.withLock { state in
+            let position = state.positions[index] ?? state.positions.count + 1
+            state.positions[index] = position
+            return position
+        }
+    }
 
     func taken(again index: Int) {
         state.withLock {

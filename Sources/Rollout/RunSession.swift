@@ -12,7 +12,6 @@ struct RunSession {
     /// Requested when all vehicles under way are to stop.
     let halt: StopSignal
     private let modules: RollCall
-    private let position = Counter()
     /// Nil when no other machine works on the rollout.
     let shared: SharedPart?
 
@@ -202,10 +201,9 @@ struct RunSession {
         let fence = depot.coordinator.fence(of: run.jobs[vehicle].serial)
         let stop = StopSignal(under: halt, fence: fence)
         shell.with { $0.stops[vehicle] = stop }
-        let place = position.next()
         group.addTask {
-            guard let fence else { return await self.work(on: vehicle, place, stop) }
-            await fence.guarding { await self.work(on: vehicle, place, stop) }
+            guard let fence else { return await self.work(on: vehicle, stop) }
+            await fence.guarding { await self.work(on: vehicle, stop) }
         }
     }
 
@@ -256,7 +254,7 @@ struct RunSession {
 
     // MARK: Vehicles
 
-    private func work(on vehicle: Int, _ place: Int, _ stop: StopSignal) async {
+    private func work(on vehicle: Int, _ stop: StopSignal) async {
         do throws(JournalError) {
             let execution = Execution(
                 run.jobs[vehicle],
@@ -267,7 +265,7 @@ struct RunSession {
                     gate: { hold(vehicle, $0, $1, touched: $2) },
                     measure: { measure(vehicle, $0) }
                 ),
-                position: place,
+                position: { progress.position(of: vehicle) },
                 record: try await progress.execution(of: vehicle),
                 bytesSent: progress.bytesSent(to: vehicle),
                 aim: aim(of: vehicle)

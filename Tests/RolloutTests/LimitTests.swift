@@ -128,6 +128,13 @@ import Testing
         }
         #expect(ends.count == 7)
         #expect(ends.contains("v1 failed") && ends.contains("v1 succeeded"))
+        // One that is begun once more has its number from before: none counts past the vehicles.
+        var numbers: [VehicleID: Set<Int>] = [:]
+        for case .attemptStarted(let id, _, _, let number) in bench.events.map(\.body) {
+            numbers[id, default: []].insert(number)
+        }
+        #expect(numbers.values.allSatisfy { $0.count == 1 })
+        #expect(numbers.values.reduce([]) { $0 + $1 }.sorted() == Array(1...6))
     }
 
     @Test func `retry of named vehicles takes no others`() throws {
