@@ -44,6 +44,100 @@ extension FleetRunTests {
         #expect(try yard.ask("SELECT count(*) FROM yardmaster.verdict") == "8\n")
     }
 
+    @Test func `the lines of a run never count past its vehicles`() throws {
+        let yard = try Yard()
+        let all = try ["north", "south"].map { name in
+            Gateway(
+                program: try Program.steered(
+                    4,
+                    rollout: "{waves: [1, rest]}",
+                    depot: "link: {interval: 100ms, mtu: 23, packets-per-interval: 1}\n"
+                ),
+                name: name,
+                address: yard.server.address(yard.database)
+            )
+        }
+        let north = try all[0].begin("--pace", "1")
+        try working(north)
+        let south = try all[1].begin("--pace", "60")
+        #expect(south.waits(for: "north, for vehicle v1 of steered has the right to touch"))
+        // It asks for the first vehicle again and again.
+        Thread.sleep(forTimeInterval: 3)
+        north.hurries()
+        south.hurries()
+        for running in [north, south] {
+            let result = running.result()
+            #expect(result.status == 0, "\(result.errors)\(result.output)")
+            var numbers: Set<Int> = []
+            for event in running.events.matches(of: /"position":([0-9]+)/) {
+                if let number = Int(event.output.1) { numbers.insert(number) }
+            }
+            #expect(numbers.sorted() == Array(0..<numbers.count).map { $0 + 1 }, "\(numbers)")
+            #expect(numbers.count <= 4)
+        }
+        #expect(try yard.faults() == "")
+    }
+
+    @Test func `a vehicle that all leave alone is the same in a pause for a gateway and the fleet`()
+        throws
+    {
+        let yard = try Yard()
+        let rollout = "{waves: [1, rest], between-waves: {ask: true}}"
+        let all = try ["north", "south"].map { name in
+            Gateway(
+                program: try Program.steered(
+                    4,
+                    rollout: rollout,
+                    depot: "link: {interval: 100ms, mtu: 23, packets-per-interval: 1}\n"
+                ),
+                name: name,
+                address: yard.server.address(yard.database)
+            )
+        }
+        func say(_ words: String...) throws -> Program.Result {
+            try Program().run(
+                words + ["--state", all[0].program.state + "-office"],
+                environment: ["YARDMASTER_FLEET": all[0].address]
+            )
+        }
+        #expect(try all[0].run("--limit", "v2").status == 0)
+        #expect(try say("inhibit", "v3", "--reason", "workshop").status == 0)
+        let north = try all[0].begin("--pace", "1")
+        try working(north)
+        let south = try all[1].begin("--pace", "60")
+        #expect(south.waits(for: "north, for vehicle v1 of steered has the right to touch"))
+        for running in [north, south] { running.hurries() }
+        for running in [north, south] {
+            let result = running.result()
+            #expect(result.status == 12, "\(result.errors)\(result.output)")
+            #expect(result.lastLine.contains("deferred=1"), "\(result.output)")
+            #expect(result.lastLine.contains("unfinished=1"), "\(result.output)")
+        }
+        let status = try say("status")
+        #expect(status.output.contains("inhibited: workshop"), "\(status.output)")
+        let document = try #require(
+            try JSONSerialization.jsonObject(with: Data(try say("status", "--json").output.utf8))
+                as? [String: Any]
+        )
+        let own = try #require(
+            try JSONSerialization.jsonObject(
+                with: Data(
+                    try all[0].program.run([
+                        "status", "--json", "--journal", "--state", all[0].program.state,
+                    ]).output.utf8
+                )
+            ) as? [String: Any]
+        )
+        #expect(document["counts"] as? [String: Int] == own["counts"] as? [String: Int])
+        // A run that is refused says the same, and after the pause the vehicle is taken up again.
+        #expect(try all[1].run().lastLine.contains("deferred=1"))
+        #expect(try say("resume", "--rollout", "steered").status == 0)
+        #expect(try say("uninhibit", "v3").status == 0)
+        let last = try all[1].run()
+        #expect(last.status == 0, "\(last.output)")
+        #expect(try say("status").output.contains("finished\n"))
+    }
+
     @Test func `a gate over gateways stops them all at its failure`() throws {
         let yard = try Yard()
         let rollout = "{waves: [rest], retry: {device: 0}, pause-when: {failed: 2}}"

@@ -58,7 +58,7 @@ struct LeftCase {
     }
 
     /// Verdicts in the order in which they decide.
-    private static let order: [Outcome] = [
+    static let order: [Outcome] = [
         .inDoubt, .succeeded, .alreadyCurrent, .failed, .rolledBack, .rejected, .timedOut, .skipped,
         .deferred, .aborted, .unreachable,
     ]

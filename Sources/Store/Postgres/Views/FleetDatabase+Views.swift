@@ -136,13 +136,15 @@ extension FleetDatabase {
                 owing AS (SELECT DISTINCT o.vehicle FROM yardmaster.owed o)
                 SELECT \(FleetRollout.columns), e.outcome, e.isDoubtful, e.hasDebt, e.owes, e.count
                 FROM r LEFT JOIN LATERAL (
-                  SELECT x.outcome, d.vehicle IS NOT NULL AS isDoubtful,
+                  SELECT coalesce(x.outcome, l.outcome) AS outcome,
+                    d.vehicle IS NOT NULL AS isDoubtful,
                     m.serial IS NOT NULL AS hasDebt, o.vehicle IS NOT NULL AS owes,
                     count(*) AS count
                   FROM yardmaster.execution x
                   LEFT JOIN doubtful d ON d.vehicle = x.vehicle
                   LEFT JOIN yardmaster.debt m ON m.serial = x.serial
                   LEFT JOIN owing o ON o.vehicle = x.vehicle
+                  \(FleetVehicle.left(of: "x"))
                   WHERE x.rollout = r.name AND x.beginning = r.beginning
                   GROUP BY 1, 2, 3, 4
                 ) e ON true

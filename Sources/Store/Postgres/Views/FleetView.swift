@@ -57,8 +57,10 @@ package struct FleetVehicle: Sendable, Equatable {
     }
 
     static let columns = """
-        e.vehicle, e.serial, e.wave, e.state, (extract(epoch FROM e.since) * 1000)::bigint,
-        e.outcome, e.failure, e.sentence, e.version, e.gateway,
+        e.vehicle, e.serial, e.wave, CASE WHEN l.outcome IS NULL THEN e.state ELSE 'ended' END,
+        (extract(epoch FROM e.since) * 1000)::bigint,
+        coalesce(e.outcome, l.outcome), coalesce(e.failure, l.failure),
+        coalesce(e.sentence, l.sentence), e.version, coalesce(l.gateway, e.gateway),
         v.run, (extract(epoch FROM v.at) * 1000)::bigint, e.epoch IS NOT NULL,
         CASE WHEN m.holder IS NOT NULL THEN coalesce(h.name, m.holder::text) END, m.rollout,
         m.vehicle, (extract(epoch FROM m.since) * 1000)::bigint,
@@ -85,7 +87,24 @@ package struct FleetVehicle: Sendable, Equatable {
           WHERE t.rollout = e.rollout AND t.vehicle = e.vehicle AND t.counts AND t.at >= r.begun
           ORDER BY t.number DESC LIMIT 1
         ) v ON v.outcome = e.outcome AND v.gateway = e.gateway
+        \(left(of: "e"))
         """
+
+    /// The join with the verdict `l` of a gateway that has left the vehicle of an execution: once no gateway is at work on
+    /// the rollout, it is how the vehicle stands, as in the report of that gateway.
+    static func left(of execution: String) -> String {
+        """
+        LEFT JOIN LATERAL (
+          SELECT t.outcome, t.failure, t.sentence, t.gateway FROM yardmaster.missed t
+          WHERE \(execution).state = 'queued' AND \(execution).outcome IS NULL
+            AND t.rollout = \(execution).rollout AND t.beginning = \(execution).beginning
+            AND t.vehicle = \(execution).vehicle AND t.outcome IS NOT NULL
+            AND NOT EXISTS (SELECT FROM yardmaster.workers(t.rollout, t.beginning))
+          ORDER BY array_position('\(FleetDatabase.array(LeftCase.order.map(\.rawValue)))'::text[],
+            t.outcome), t.gateway LIMIT 1
+        ) l ON true
+        """
+    }
 
     init?(_ row: DatabaseRow) {
         guard let vehicle = row.vehicle(0),
