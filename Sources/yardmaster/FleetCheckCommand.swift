@@ -27,6 +27,10 @@ extension FleetCommand {
         return findings
     }
 
+    static let forgetting =
+        "begin a run there; if that machine will not return, an operator says "
+        + "'yardmaster gateway forget NAME'"
+
     /// Whether the tables would grow forever.
     static func finding(on pruning: (since: Duration?, oldest: Duration?)) -> Finding {
         let (month, quarter) = (Duration.seconds(30 * 86_400), Duration.seconds(90 * 86_400))
@@ -59,7 +63,7 @@ extension FleetCommand {
                 "history",
                 "no right on a module is granted before \(names.visible) has reported what it did before "
                     + "another server or a backup took over",
-                "begin a run there; if that machine will not return: yardmaster gateway forget NAME"
+                forgetting
             )
         case .movedOn:
             Finding(
@@ -73,8 +77,8 @@ extension FleetCommand {
                 .bad,
                 "history",
                 "no right on a module is granted: \(words.visible)",
-                "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
-                    + "accept-restore"
+                "make sure that no gateway reaches the earlier database; then an operator says "
+                    + "'yardmaster fleet accept-restore'"
             )
         }
     }

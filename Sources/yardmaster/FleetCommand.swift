@@ -34,7 +34,7 @@ struct FleetCommand {
             return .done
         }
         let access = try FleetAccess(invocation, context)
-        let (standing, missing) = try await access.withServer { fleet throws(FleetError) in
+        let (standing, missing) = try await access.withServer(as: nil) { fleet throws(FleetError) in
             let standing = try await fleet.standing()
             _ = try await fleet.upgrade(
                 from: standing == .absent ? .absent : .same,
@@ -60,7 +60,7 @@ struct FleetCommand {
     func upgradeTables() async throws(CommandError) -> ExitCode {
         let access = try FleetAccess(invocation, context)
         let wantsStatements = invocation[Command.fleetStatements]
-        let (standing, missing) = try await access.withServer { fleet throws(FleetError) in
+        let (standing, missing) = try await access.withServer(as: nil) { fleet throws(FleetError) in
             let standing = try await fleet.standing()
             guard case .older = standing, !wantsStatements else { return (standing, [FleetRole]()) }
             _ = try await fleet.upgrade(from: standing, by: Self.program)
@@ -105,7 +105,7 @@ struct FleetCommand {
     func acceptRestore() async throws(CommandError) -> ExitCode {
         let access = try FleetAccess(invocation, context)
         let terms = terms
-        let generation = try await access.withTables { fleet throws(FleetError) in
+        let generation = try await access.withTables(as: .operator) { fleet throws(FleetError) in
             try await fleet.acceptRestore(known: nil, terms: terms)
         }
         let wait = terms.length + terms.takeoverWait
@@ -168,7 +168,7 @@ struct FleetCommand {
                     "history",
                     "steps that must be done once wait until \(names.visible) has reported what it may have done "
                         + "before another server took over",
-                    "begin a run there; if that machine will not return: yardmaster gateway forget NAME"
+                    FleetCommand.forgetting
                 )
             )
         }

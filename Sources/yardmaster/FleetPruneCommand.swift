@@ -41,7 +41,7 @@ struct FleetPruneCommand {
         }
         let access = try FleetAccess(invocation, context)
         let file = archive
-        let result = try await access.withTables(patience: Self.patience) {
+        let result = try await access.withTables(as: nil, patience: Self.patience) {
             fleet throws(FleetError) -> Result<[(FleetPast, Int)], CommandError> in
             var counts: [(FleetPast, Int)] = []
             for table in FleetPast.allCases {

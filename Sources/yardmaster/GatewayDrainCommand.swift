@@ -19,7 +19,7 @@ struct GatewayDrainCommand {
     func run() async throws(CommandError) -> ExitCode {
         let name = invocation.arguments[0]
         let access = try FleetAccess(invocation, context)
-        let (isAsked, known) = try await access.withTables {
+        let (isAsked, known) = try await access.withTables(as: .operator) {
             fleet throws(FleetError) -> (Bool, [FleetGateway]) in
             if try await fleet.drain(name) { return (true, []) }
             return (false, try await fleet.gateways())
@@ -32,7 +32,7 @@ struct GatewayDrainCommand {
     func forget() async throws(CommandError) -> ExitCode {
         let name = invocation.arguments[0]
         let access = try FleetAccess(invocation, context)
-        let (isForgotten, awaited) = try await access.withTables {
+        let (isForgotten, awaited) = try await access.withTables(as: .operator) {
             fleet throws(FleetError) -> (Bool, String?) in
             if try await fleet.forget(name) { return (true, nil) }
             return (false, try await fleet.history().unheard)
@@ -81,7 +81,8 @@ struct GatewayDrainCommand {
         return CommandError(
             .usage,
             "\(name.visible) was last heard \(gateway.silence.brief) ago and may not get this either",
-            hint: "end its run on that machine; its modules are free when its rights have expired"
+            hint:
+                "end its run on that machine; if it is dead, its modules are free within three minutes"
         )
     }
 }

@@ -9,14 +9,14 @@ extension CommandError {
             self.init(
                 .configuration,
                 "the tables of the fleet are not there",
-                hint: "make them with 'yardmaster fleet init'"
+                hint: FleetError.makesTables
             )
         case .older(let version):
             self.init(
                 .configuration,
                 "the tables have version \(version), and this program needs "
                     + "\(FleetSchema.current.version)",
-                hint: "bring them there with 'yardmaster fleet upgrade'"
+                hint: "bring them there with 'yardmaster fleet upgrade', as their owner"
             )
         case .newer(let version):
             self.init(

@@ -197,8 +197,9 @@ package struct FleetAccess: Sendable {
     /// Runs `body` with the database on a thread of its own, and ends both.
     ///
     /// Whatever its tables are: only for the commands that make or inspect them. All others use
-    /// `withTables` or `look`.
+    /// `withTables` or `look`. `role` is what the user must be to do it; nil means the owner.
     package func withServer<R: Sendable>(
+        as role: FleetRole? = .reader,
         patience: Duration = usualPatience,
         _ body: (FleetDatabase) async throws(FleetError) -> R
     ) async throws(CommandError) -> R {
@@ -219,17 +220,18 @@ package struct FleetAccess: Sendable {
         executor.stop()
         switch result {
         case .success(let value): return value
-        case .failure(let error): throw error.commandError(address)
+        case .failure(let error): throw error.commandError(address, for: role)
         }
     }
 
     /// The same for work that needs tables that fit this program; with other tables `body` is not
     /// called.
     package func withTables<R: Sendable>(
+        as role: FleetRole? = .reader,
         patience: Duration = usualPatience,
         _ body: (FleetDatabase) async throws(FleetError) -> R
     ) async throws(CommandError) -> R {
-        let (standing, result) = try await withServer(patience: patience) {
+        let (standing, result) = try await withServer(as: role, patience: patience) {
             fleet throws(FleetError) -> (FleetSchema.Standing, R?) in
             let standing = try await fleet.standing()
             switch standing {
@@ -282,27 +284,46 @@ extension FleetError {
         }
     }
 
-    /// The error for people.
-    func commandError(_ address: FleetAddress) -> CommandError {
-        let (kind, hint): (CommandError.Kind, String?) =
-            switch self.kind {
-            case .noLibrary: (.unavailable, "apt-get install libpq5")
-            case .unreachable, .lost, .collided, .busy:
-                (.unavailable, "look at the server, its pg_hba.conf and its log")
-            case .forbidden:
-                (
-                    .configuration,
-                    "make this user a member of yardmaster_gateway, yardmaster_operator or "
-                        + "yardmaster_reader"
-                )
-            case .noSchema: (.configuration, "make the tables with 'yardmaster fleet init'")
-            case .refused: (.configuration, nil)
-            }
-        return CommandError(
-            kind,
+    /// What those are told who wait for the database.
+    var sentence: String {
+        "the fleet's database \(isAway ? "does not answer" : "refuses"): \(self)"
+    }
+
+    /// The error for people, about a request that a user of this role may give; nil means the owner.
+    func commandError(_ address: FleetAddress, for role: FleetRole?) -> CommandError {
+        CommandError(
+            isAway ? .unavailable : .configuration,
             "the fleet at \(address.text.visible) cannot be used",
             because: [description],
-            hint: hint
+            hint: hint(for: role)
         )
+    }
+
+    /// What to do about it.
+    func hint(for role: FleetRole?) -> String? {
+        switch kind {
+        case .noLibrary: "apt-get install libpq5"
+        case .unreachable, .lost: Self.looksAtServer
+        case .collided, .busy: "try again; the server's log says what is in the way"
+        case .forbidden: role.map { Self.membership($0) } ?? Self.ownership
+        case .noSchema: Self.makesTables
+        case .refused: nil
+        }
+    }
+
+    static let looksAtServer = "look at the server, its pg_hba.conf and its log"
+    static let makesTables = "make them with 'yardmaster fleet init', as the owner of the database"
+    private static let ownership =
+        "only the owner of the database and its tables may do this: name that user in the address"
+
+    private static func membership(_ role: FleetRole) -> String {
+        switch role {
+        case .reader: "make this user a member of \(role.rawValue)"
+        case .operator:
+            "only a member of \(role.rawValue) may do this: name such a user in the address"
+        case .gateway:
+            "a run needs a member of \(role.rawValue); a gateway's name that belongs to another user is handed "
+                + "over by an operator: UPDATE yardmaster.gateway SET login = 'USER' WHERE name = 'NAME'"
+        }
     }
 }

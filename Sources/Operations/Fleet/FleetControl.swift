@@ -53,7 +53,7 @@ package struct FleetControl: Sendable {
         case .uninhibit:
             var share = FleetShare()
             share.known = Set(vehicles.compactMap(\.self))
-            share.lifted = try await access.withTables { fleet throws(FleetError) in
+            share.lifted = try await access.withTables(as: .operator) { fleet throws(FleetError) in
                 try await fleet.uninhibit(vehicles, by: request.author)
             }
             return .share(share)
@@ -73,7 +73,7 @@ package struct FleetControl: Sendable {
         share.known = Set(chosen)
         let isWhole = request.vehicles.isEmpty
         guard isWhole ? request.rollout != nil : !chosen.isEmpty else { return .share(share) }
-        let (rearmed, isAtWork) = try await access.withTables {
+        let (rearmed, isAtWork) = try await access.withTables(as: .operator) {
             fleet throws(FleetError) -> (Rearmed?, Bool) in
             let rearmed = try await fleet.retry(
                 request.rollout,
@@ -168,7 +168,7 @@ package struct FleetControl: Sendable {
         _ request: SteeringRequest,
         _ vehicles: [VehicleID?]
     ) async throws(CommandError) -> SteeringAnswer {
-        let expires = try await access.withTables { fleet throws(FleetError) in
+        let expires = try await access.withTables(as: .operator) { fleet throws(FleetError) in
             try await fleet.inhibit(
                 vehicles,
                 reason: request.reason ?? "no reason was given",
@@ -189,7 +189,7 @@ package struct FleetControl: Sendable {
         var share = FleetShare()
         guard !chosen.isEmpty else { return .share(share) }
         share.known = Set(chosen)
-        share.cleared = try await access.withTables { fleet throws(FleetError) in
+        share.cleared = try await access.withTables(as: .operator) { fleet throws(FleetError) in
             try await fleet.clear(
                 chosen,
                 named: share.known.intersection(request.named),

@@ -18,7 +18,7 @@ extension FleetCoordinator {
         }
         guard isDue else { return }
         if let error = try await post.follow(rollout) {
-            isWaited(for: "the fleet's database does not answer: \(error)")
+            isWaited(for: error.sentence)
         }
     }
 
@@ -67,7 +67,7 @@ extension FleetCoordinator {
                 places = try await fleet.places(in: rollout, beginning: part.beginning, for: holder)
             }
         } catch {
-            isWaited(for: "the fleet's database does not answer: \(error)")
+            isWaited(for: error.sentence)
             return nil
         }
         guard let news else {
@@ -167,7 +167,7 @@ extension FleetCoordinator {
                 left.quarantined[found.vehicle] = (found.count, found.message)
             }
         } catch {
-            isWaited(for: "the fleet's database does not answer: \(error)")
+            isWaited(for: error.sentence)
         }
         return left
     }

@@ -268,12 +268,7 @@ package final class FleetCoordinator: Coordinator {
     }
 
     private func later(_ error: FleetError) -> Answer {
-        switch error.kind {
-        case .noLibrary, .unreachable, .lost, .collided, .busy:
-            .later("the fleet's database does not answer: \(error)")
-        case .forbidden, .noSchema, .refused:
-            .final(.unknown("the fleet's database refuses: \(error)"))
-        }
+        error.isAway ? .later(error.sentence) : .final(.unknown(error.sentence))
     }
 
     private func claim(_ wish: LeaseWish) async throws(FleetError) -> Answer {
@@ -328,7 +323,8 @@ package final class FleetCoordinator: Coordinator {
             return .final(
                 .unknown(
                     "the fleet's database went back in time: it knows epoch \(found) of this "
-                        + "module, and this gateway \(known); see 'yardmaster fleet accept-restore'"
+                        + "module, and this gateway \(known); an operator looks, and says "
+                        + "'yardmaster fleet accept-restore'"
                 )
             )
         case .closed(.restored(let words)):
@@ -337,7 +333,7 @@ package final class FleetCoordinator: Coordinator {
             return .closed(
                 "the fleet's database took over from another one, or from a backup, and \(names) has not "
                     + "reported yet what it did before: begin a run there; if that machine is gone for "
-                    + "good, say 'yardmaster gateway forget NAME'"
+                    + "good, an operator says 'yardmaster gateway forget NAME'"
             )
         case .closed(.open), .closed(.waits), .closed(.movedOn):
             let known = wish.known?.generation
@@ -430,13 +426,7 @@ package final class FleetCoordinator: Coordinator {
     }
 
     private func tellAll() async throws(JournalError) {
-        guard let error = try await post.deliver() else { return }
-        switch error.kind {
-        case .noLibrary, .unreachable, .lost, .collided, .busy:
-            isWaited(for: "the fleet's database does not answer: \(error)")
-        case .forbidden, .noSchema, .refused:
-            isWaited(for: "the fleet's database refuses what this gateway reports: \(error)")
-        }
+        if let error = try await post.deliver() { isWaited(for: error.sentence) }
     }
 
     package func permit(
@@ -463,25 +453,23 @@ package final class FleetCoordinator: Coordinator {
                 case .awaits(let names):
                     return .later(
                         "\(names) may have done `\(act.intent.description)` before another server took over, and has not "
-                            + "reported since: begin a run there; if that machine is gone for good, say "
-                            + "'yardmaster gateway forget NAME'"
+                            + "reported since: begin a run there; if that machine is gone for good, an operator "
+                            + "says 'yardmaster gateway forget NAME'"
                     )
                 case .fenced:
                     perform(.cut(serial))
                     return .ended
                 }
             } catch {
-                switch error.kind {
-                case .noLibrary, .unreachable, .lost, .collided, .busy: break
-                case .forbidden, .noSchema, .refused:
-                    say("the fleet's database refuses: \(error)")
+                guard error.isAway else {
+                    say(error.sentence)
                     perform(.cut(serial))
                     return .ended
                 }
                 // A step that leaves the vehicle in the intended state may be done under the
                 // existing right.
                 if paying, act.intent.effect == .converge { return .granted }
-                isWaited(for: "the fleet's database does not answer: \(error)")
+                isWaited(for: error.sentence)
             }
             if stop.isRequested || Task.isCancelled { return .ended }
             await time.sleep(for: Self.tick, "the fleet's database")
@@ -595,7 +583,7 @@ package final class FleetCoordinator: Coordinator {
         } catch {
             let now = time.now
             state.withLock { $0.keeper.unanswered(now) }
-            isWaited(for: "the fleet's database does not answer: \(error)")
+            isWaited(for: error.sentence)
         }
     }
 

@@ -79,7 +79,7 @@ package struct FleetPlace: Sendable {
                 else { throw error }
                 if !isSaid {
                     note(
-                        "yardmaster: warning: the fleet's database does not answer: \(error)\n"
+                        "yardmaster: warning: \(error.sentence)\n"
                             + "  this run waits for it, for at most \(patience.brief)\n"
                     )
                 }
@@ -170,7 +170,7 @@ extension FleetAccess {
     /// Why a run cannot take part in the fleet, for people.
     fileprivate func commandError(_ error: any Error) -> CommandError {
         switch error {
-        case let error as FleetError: return error.commandError(address)
+        case let error as FleetError: return error.commandError(address, for: .gateway)
         case let error as RolloutStart.ClockBehind: return CommandError(error)
         case let error as JournalError: return CommandError(error)
         case let error as FleetEntrance.Refusal: return commandError(error)
@@ -187,8 +187,8 @@ extension FleetAccess {
                 "the fleet's database grants no rights",
                 because: [words],
                 hint:
-                    "make sure that no gateway reaches the earlier database, then: yardmaster fleet "
-                    + "accept-restore"
+                    "make sure that no gateway reaches the earlier database; then an operator says "
+                    + "'yardmaster fleet accept-restore'"
             )
         case .nameTaken:
             CommandError(

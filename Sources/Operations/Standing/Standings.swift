@@ -88,6 +88,7 @@ package struct Standings: Sendable {
                     .journal,
                     fleet.name,
                     because: "no server of the fleet has answered a moment ago",
+                    remedy: FleetError.looksAtServer,
                     isWhole: false
                 )
             )
@@ -108,6 +109,7 @@ package struct Standings: Sendable {
                     .journal,
                     fleet.name,
                     because: "no server of the fleet answers: \(error)",
+                    remedy: error.hint(for: .reader),
                     isWhole: false
                 )
             )
@@ -148,7 +150,7 @@ package struct Standings: Sendable {
             because: isFleetOnly ? [] : [error.sentence],
             hint: source.isWhole
                 ? "the fleet knows a rollout and its vehicles once a 'yardmaster run' on a gateway has begun it"
-                : "look at the server, its pg_hba.conf and its log"
+                : source.remedy
         )
     }
 

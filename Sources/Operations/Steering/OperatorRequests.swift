@@ -43,7 +43,7 @@ package struct OperatorRequests: Sendable {
                     guard !known.isUnderWay else { return .nobodyKnows }
                     return .document(status: known.status, text: known.document)
                 }
-            } catch { throw Self.refusal(error) }
+            } catch { throw refusal(error) }
             let answer: SteeringAnswer
             do throws(CommandError) {
                 answer = try await perform(request, journal, holder)
@@ -54,7 +54,7 @@ package struct OperatorRequests: Sendable {
             let (status, value) = answer.document(of: request)
             do throws(JournalError) {
                 try await journal.keep(reply.answered(status, value.text))
-            } catch { throw Self.refusal(error) }
+            } catch { throw refusal(error) }
             return .document(status: status, text: value.text)
         }
     }
@@ -117,7 +117,7 @@ package struct OperatorRequests: Sendable {
             if let run = try await journal.lastRollout(), !run.isOrder {
                 return (request.naming(run.rollout), nil)
             }
-        } catch { throw Self.refusal(error) }
+        } catch { throw refusal(error) }
         let names = try await fleet.rollouts()
         guard !names.isEmpty else { return (request, nil) }
         let shown = names.prefix(Self.mostNames).map(\.visible).joined(separator: ", ")
@@ -160,7 +160,7 @@ package struct OperatorRequests: Sendable {
             // Here too, so that an active run on this machine notices immediately.
             do throws(JournalError) {
                 try await rearm(others.rearmed, rollout, request, journal, holder)
-            } catch { throw Self.refusal(error) }
+            } catch { throw refusal(error) }
             return answer
         }
         do throws(JournalError) {
@@ -202,7 +202,17 @@ package struct OperatorRequests: Sendable {
                 return answer
             }
             return wide
-        } catch { throw Self.refusal(error) }
+        } catch { throw refusal(error) }
+    }
+
+    /// Has the journal of a machine that took part show what people have set in the fleet.
+    ///
+    /// It is in force whether that succeeds or not: the next run does it, too.
+    private func follow(_ rollout: FleetRollout, in journal: Journal) async {
+        do throws(JournalError) {
+            guard try await journal.fleetMark(of: rollout.name) != nil else { return }
+            try await journal.follow(rollout.name, rollout.mark, rollout.hold)
+        } catch {}
     }
 
     /// What is set in this journal alone is undone by what the fleet has.
@@ -348,8 +358,8 @@ package struct OperatorRequests: Sendable {
 
     /// The error for people; when no rollout of that name has run here, an input is missing and the
     /// journal is in order.
-    private static func refusal(_ error: JournalError) -> CommandError {
-        if error.operation == besideWork {
+    private func refusal(_ error: JournalError) -> CommandError {
+        if error.operation == Self.besideWork {
             return CommandError(
                 .busy,
                 error.words,
@@ -360,7 +370,9 @@ package struct OperatorRequests: Sendable {
         return CommandError(
             .inputMissing,
             error.words,
-            hint: "name the rollout with --rollout and its directory with --state"
+            hint: fleet == nil
+                ? "name the rollout with --rollout and its directory with --state"
+                : "'yardmaster status' lists the fleet's rollouts, each once a run on a gateway has begun it"
         )
     }
 
@@ -476,7 +488,7 @@ package struct OperatorRequests: Sendable {
     ) async throws(CommandError) -> ([VehicleID?], SteeringAnswer?) {
         do throws(JournalError) {
             return try await chosen(request, journal, others)
-        } catch { throw Self.refusal(error) }
+        } catch { throw refusal(error) }
     }
 
     private func chosen(

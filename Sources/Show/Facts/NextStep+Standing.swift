@@ -13,6 +13,8 @@ package struct NextStepGuide: Sendable {
     let isAtWork: Bool
     /// Whether several gateways run the rollout, which may not include this machine.
     let isShared: Bool
+    /// Whether the user who asks may give people's requests; else an operator of the fleet has to.
+    let isOperator: Bool
 
     package init(
         rollout: String,
@@ -20,9 +22,11 @@ package struct NextStepGuide: Sendable {
         flags: PlaceFlags,
         hold: Hold.Kind?,
         isAtWork: Bool,
-        isShared: Bool = false
+        isShared: Bool = false,
+        isOperator: Bool = true
     ) {
         self.isShared = isShared
+        self.isOperator = isOperator
         self.rollout = rollout
         self.manifest = manifest
         self.flags = flags
@@ -52,7 +56,7 @@ package struct NextStepGuide: Sendable {
         guard let inhibit, let step else { return step }
         // Until that is lifted, no run touches it, and `retry` refuses it.
         let whom = inhibit.vehicle.map { NextStep.quoted($0.text) } ?? "--all"
-        let lift = NextStep.Command(
+        let lift = request(
             flags.line("uninhibit", whom),
             inhibit.vehicle == nil
                 ? "when the depot may be worked on" : "when it may be worked on again"
@@ -206,22 +210,23 @@ package struct NextStepGuide: Sendable {
         guard hold == .paused else { return [run] }
         let name = NextStep.quoted(rollout)
         return [
-            NextStep.Command(
-                flags.line("resume", "--rollout \(name)"),
-                "the rollout is paused"
-            ),
-            run,
+            request(flags.line("resume", "--rollout \(name)"), "the rollout is paused"), run,
         ]
     }
 
     private func command(_ verb: String, _ vehicle: VehicleID, _ when: String) -> NextStep.Command {
         let name = NextStep.quoted(vehicle.text)
-        return NextStep.Command(
+        return request(
             verb == "retry"
                 ? flags.line(verb, "--rollout", NextStep.quoted(rollout), name)
                 : flags.line(verb, name),
             when
         )
+    }
+
+    /// A command that only an operator of a fleet may give.
+    private func request(_ line: String, _ when: String) -> NextStep.Command {
+        NextStep.Command(line, when, isForOperator: !isOperator)
     }
 
     private static func isAboutPower(_ problems: [Problem], _ message: String) -> Bool {

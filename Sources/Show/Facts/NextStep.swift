@@ -42,10 +42,13 @@ package struct NextStep: Sendable, Equatable {
     package struct Command: Sendable, Equatable {
         package let line: String
         package let when: String
+        /// Whether it is for an operator of the fleet, who the reader is not.
+        let isForOperator: Bool
 
-        package init(_ line: String, _ when: String) {
+        package init(_ line: String, _ when: String, isForOperator: Bool = false) {
             self.line = line
-            self.when = when
+            self.when = (isForOperator ? "an operator: " : "") + when
+            self.isForOperator = isForOperator
         }
     }
 

@@ -21,6 +21,7 @@ extension RolloutSnapshot {
         var shared = SharedStanding()
         shared.workers = SharedStanding.workers(of: view, in: ground)
         shared.closed = ground.history.reason
+        shared.isOperator = ground.isOperator
         shared.gate = SharedStanding.Gate(
             attempted: known.attempted,
             failed: known.failed,
@@ -250,10 +251,11 @@ extension EpochGuard {
         case .waits(let left):
             "another server took over, or a backup was confirmed; for another \(left.brief)"
         case .awaits(let names):
-            "not before \(names) has reported what it did; begin a run there, or say 'yardmaster gateway forget "
-                + "NAME' when that machine is gone for good"
+            "not before \(names) has reported what it did; begin a run there; if that machine is gone for good, an "
+                + "operator says 'yardmaster gateway forget NAME'"
         case .movedOn: "another server took over just now"
-        case .restored(let words): "\(words); see 'yardmaster fleet accept-restore'"
+        case .restored(let words):
+            "\(words); an operator looks, and says 'yardmaster fleet accept-restore'"
         }
     }
 }

@@ -15,7 +15,8 @@ extension RolloutSnapshot {
             flags: flags,
             hold: rollout?.hold?.kind,
             isAtWork: isAtWork,
-            isShared: shared != nil
+            isShared: shared != nil,
+            isOperator: shared?.isOperator ?? true
         )
         let limit = plan?.quarantineAfter
         let quarantined = Set(

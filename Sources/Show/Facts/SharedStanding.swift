@@ -72,6 +72,8 @@ package struct SharedStanding: Sendable {
     var gate: Gate?
     /// Why the database grants no rights; nil when it does.
     var closed: String?
+    /// Whether the user who asks may give people's requests, such as `resume`.
+    var isOperator = true
     /// The vehicles of each wave, used without a plan.
     var waves: [[VehicleID]] = []
 

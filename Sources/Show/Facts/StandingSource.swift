@@ -14,6 +14,8 @@ package struct StandingSource: Sendable, Equatable {
     let address: String
     /// Why the journal was asked; nil for the fleet.
     package let reason: String?
+    /// What to do so that the fleet answers; nil when it did, or knows nothing of it.
+    package let remedy: String?
     /// False when the fleet should have answered and did not.
     package let isWhole: Bool
 
@@ -21,11 +23,13 @@ package struct StandingSource: Sendable, Equatable {
         _ kind: Kind,
         _ address: String,
         because reason: String? = nil,
+        remedy: String? = nil,
         isWhole: Bool = true
     ) {
         self.kind = kind
         self.address = address
         self.reason = reason
+        self.remedy = remedy
         self.isWhole = isWhole
     }
 

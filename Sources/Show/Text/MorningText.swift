@@ -50,7 +50,9 @@ package struct MorningText {
         // A command is never wrapped, so that it can be copied.
         for command in task.step.commands {
             lines.append("    $ \(command.line.visible)")
-            if task.step.commands.count > 1 { lines[lines.count - 1] += "   # \(command.when)" }
+            if task.step.commands.count > 1 || command.isForOperator {
+                lines[lines.count - 1] += "   # \(command.when)"
+            }
         }
         return lines
     }

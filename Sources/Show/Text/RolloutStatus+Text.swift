@@ -108,12 +108,26 @@ extension RolloutStatus {
         return lines
     }
 
+    private var isOperator: Bool { snapshot.shared?.isOperator ?? true }
+
+    private func sentence(_ doubt: IntentRecord) -> String {
+        let vehicle = doubt.intent.vehicle.text
+        let no = flags.line("retry", NextStep.quoted(vehicle))
+        let yes = flags.line("clear", NextStep.quoted(vehicle))
+        return
+            "\(vehicle.visible): nobody knows whether `\(doubt.intent.description.visible)` of run "
+            + "\(doubt.runName) was carried out; look, then \(isOperator ? "say" : "let an operator say") "
+            + "'\(no)' when it was not, '\(yes)' when it was"
+    }
+
     /// Sentences about the rollout as a whole.
     package func sentences(_ time: (WallTime) -> String) -> [String] {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
             switch (rollout.hold, rollout.state) {
-            case (let hold?, _): lines.append(hold.sentence(resuming: resume, again: again))
+            case (let hold?, _):
+                let whose = isOperator ? "" : "an operator's "
+                lines.append(hold.sentence(resuming: "\(whose)'\(resume)'", again: again))
             case (nil, .running):
                 let all = snapshot.shared == nil ? "" : " of \(waves.count)"
                 lines.append("under way in wave \(rollout.wave + 1)\(all)")
@@ -145,16 +159,7 @@ extension RolloutStatus {
         for debt in snapshot.debts where !underWay.contains(debt.vehicle) {
             lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
         }
-        for doubt in snapshot.openDoubts {
-            let vehicle = doubt.intent.vehicle.text
-            let no = flags.line("retry", NextStep.quoted(vehicle))
-            let yes = flags.line("clear", NextStep.quoted(vehicle))
-            lines.append(
-                "\(vehicle.visible): nobody knows whether `\(doubt.intent.description.visible)` of "
-                    + "run \(doubt.runName) was carried out; look, then say '\(no)' when it was "
-                    + "not, '\(yes)' when it was"
-            )
-        }
+        lines += snapshot.openDoubts.map(sentence)
         for step in snapshot.owed {
             lines.append(
                 "\(step.vehicle.text.visible): `\(step.action.visible)` is owed since run "
@@ -184,7 +189,7 @@ extension Hold {
     fileprivate func sentence(resuming resume: String, again: String) -> String {
         let by = author.isEmpty || isByGate ? "" : ", by \(author.visible)"
         switch kind {
-        case .paused: return "paused: \(reason.visible)\(by); '\(resume)' lets it go on"
+        case .paused: return "paused: \(reason.visible)\(by); \(resume) lets it go on"
         case .aborted:
             return
                 "aborted: \(reason.visible)\(by); '\(again)' begins it again, from the first step"

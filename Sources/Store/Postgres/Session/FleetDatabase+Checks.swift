@@ -8,6 +8,9 @@ package struct FleetUser: Sendable, Equatable {
     /// Whether it may confirm a restored database.
     package let mayConfirm: Bool
 
+    /// Whether the session's user has the rights of `FleetRole.operator`, as the owner has.
+    static let isOperator = "has_column_privilege('yardmaster.history', 'generation', 'UPDATE')"
+
     package init(name: String, mayClaim: Bool, mayConfirm: Bool) {
         self.name = name
         self.mayClaim = mayClaim
@@ -22,7 +25,7 @@ extension FleetDatabase {
                 "read this user's rights",
                 """
                 SELECT current_user, has_column_privilege('yardmaster.module', 'holder', 'UPDATE'),
-                  has_column_privilege('yardmaster.history', 'generation', 'UPDATE')
+                  \(FleetUser.isOperator)
                 """
             )
         )

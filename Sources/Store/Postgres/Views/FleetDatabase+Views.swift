@@ -25,14 +25,18 @@ extension FleetDatabase {
     package func ground() throws(FleetError) -> FleetGround {
         let now = try rows(
             FleetStatement(
-                "read the clock",
-                "SELECT (extract(epoch FROM yardmaster.clock()) * 1000)::bigint"
+                "read the clock and this user's rights",
+                """
+                SELECT (extract(epoch FROM yardmaster.clock()) * 1000)::bigint,
+                  \(FleetUser.isOperator)
+                """
             )
-        ).first?.integer(0)
+        ).first
         var ground = FleetGround(
-            time: WallTime(milliseconds: now ?? 0),
+            time: WallTime(milliseconds: now?.integer(0) ?? 0),
             history: EpochGuard(try history(), known: nil)
         )
+        ground.isOperator = now?.isTrue(1) ?? false
         ground.gateways = try gateways()
         ground.debts = try debts()
         ground.doubts = try doubtsOfAll()

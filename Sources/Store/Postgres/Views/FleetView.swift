@@ -143,6 +143,8 @@ package struct FleetGround: Sendable {
     package let time: WallTime
     /// Whether rights are granted.
     package let history: EpochGuard
+    /// Whether the user who asks may give people's requests, such as `resume`.
+    package var isOperator = false
     package var gateways: [FleetGateway] = []
     package var debts: [Debt] = []
     package var doubts: [IntentRecord] = []
