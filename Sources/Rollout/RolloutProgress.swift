@@ -323,6 +323,9 @@ final class RolloutProgress: Sendable {
     /// The rollout is paused or aborted.
     func obeys(_ hold: Hold) { state.withLock { $0.obeyed = hold } }
 
+    /// Whether this run has begun nothing, or nothing more, because the rollout is paused or aborted.
+    var isHeld: Bool { refusal != nil || state.withLock { $0.obeyed != nil } }
+
     /// The hold that a gate or a wave sets when it ends the run in this way, whatever hold there is.
     ///
     /// Nil when this run has set it before, or when it only obeys: a hold that a person lifts while

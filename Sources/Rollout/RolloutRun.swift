@@ -6,6 +6,8 @@ package import Store
 package struct RunResult: Sendable, Equatable {
     package var vehicles = VehicleCounts()
     package var ending = RunEnding.complete
+    /// Whether it obeyed what held its rollout, which may have been lifted since.
+    package var isHeld = false
     /// How long each adapter was at work.
     package var adapters: [AdapterUse] = []
 

@@ -88,6 +88,7 @@ struct RunSession {
         try await progress.end(ending)
         var result = RunResult()
         result.ending = ending
+        result.isHeld = progress.isHeld
         try await depot.journal.giveVerdictsBack()
         let standings = try await progress.standings(of: run.jobs)
         result.vehicles = VehicleCounts(standings.map { $0.standing.verdict?.outcome })

@@ -67,9 +67,13 @@ import Testing
         )
         // A person paused the rollout, or the pause was lifted while the run drained.
         let byHand = result([:], unfinished: 2, .paused("by request"))
-        for hold in [hold(by: "anna"), nil] {
-            #expect(whole.reason(.paused, byHand, hold) == "the rollout is paused: by request")
-        }
+        #expect(
+            whole.reason(.paused, byHand, hold(by: "anna")) == "the rollout is paused: by request"
+        )
+        #expect(
+            whole.reason(.paused, byHand, nil)
+                == "the rollout was paused: by request; resumed since"
+        )
         #expect(whole.reason(.someFailed, paused, nil) == ExitCode.someFailed.sentence)
     }
 

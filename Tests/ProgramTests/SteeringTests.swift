@@ -96,6 +96,85 @@ import Workbench
         #expect(second.errors.contains("waits for the window"))
     }
 
+    @Test func `a pause that was lifted is reported as lifted wherever its reason stands`() throws {
+        let program = try program(
+            3,
+            rollout: "{waves: [rest]}",
+            depot: "link: {interval: 100ms, mtu: 23, packets-per-interval: 1}\n"
+        )
+        func say(_ words: String...) throws -> String {
+            let said = try program.run(words + ["--state", program.state])
+            #expect(said.status == 0, "\(words): \(said.errors)")
+            return said.output
+        }
+        // Resumed after it has ended.
+        let first = try program.begin("first", program.steeredRun + ["--pace", "1"])
+        #expect(first.waits(for: #""acknowledged":"#))
+        _ = try say("pause", "--reason", "rain")
+        #expect(first.waits(for: #""kind":"draining""#))
+        first.hurries()
+        let held = first.result()
+        #expect(held.status == 12)
+        let words = "the rollout is paused: paused by request: rain"
+        #expect(held.output.contains(words + "\n"), "\(held.output)")
+        let paused = try say("status")
+        #expect(paused.contains("exit 12: \(words)\n"), "\(paused)")
+        #expect(paused.contains("\npaused: paused by request: rain, by "), "\(paused)")
+        _ = try say("resume")
+        for surface in [["status"], ["morning"], ["status", "--quiet"]] {
+            let shown = try program.run(surface + ["--state", program.state]).output
+            for line in shown.split(separator: "\n") where line.contains("paused by request") {
+                #expect(line.hasSuffix("; resumed since"), "\(surface): \(line)")
+            }
+            #expect(!shown.contains("\npaused: "), "\(surface): \(shown)")
+        }
+        #expect(try say("morning").contains("\(words); resumed since"))
+        _ = try say("status", "--report", "night.html")
+        let page = try String(contentsOfFile: program.folder.path + "/night.html", encoding: .utf8)
+        #expect(page.contains("\(words); resumed since"))
+        let story = try say("show", "v2")
+        #expect(!story.contains("paused") && !story.contains("resume"), "\(story)")
+        // The run itself ended with what was known then.
+        #expect(try say("history", "show", "1").contains("\(words)\n"))
+
+        // Resumed while the run finishes what it has: its closing line says so already.
+        let second = try program.begin("second", program.steeredRun + ["--pace", "1"])
+        #expect(second.waits(for: #""acknowledged":"#))
+        _ = try say("pause")
+        #expect(second.waits(for: #""kind":"draining""#))
+        _ = try say("resume")
+        second.hurries()
+        let drained = second.result()
+        #expect(drained.status == 12)
+        let since = "the rollout was paused: paused by request; resumed since"
+        #expect(drained.output.contains(since + "\n"), "\(drained.output)")
+        #expect(try say("status").contains("exit 12: \(since)\n"))
+        let last = try run(program)
+        #expect(last.status == 0, "\(last.output)")
+        #expect(try !say("status").contains("paused"))
+    }
+
+    @Test func `a part that obeyed a pause is not called ended by its gate`() throws {
+        let program = try program(
+            3,
+            rollout: "{waves: [rest], pause-when: {failed: 0}}",
+            depot: "link: {interval: 100ms, mtu: 23, packets-per-interval: 1}\n"
+        )
+        let part = try program.begin(
+            "part",
+            program.steeredRun + ["--limit", "v[12]", "--pace", "1"]
+        )
+        #expect(part.waits(for: #""acknowledged":"#))
+        #expect(try program.run(["pause", "--state", program.state]).status == 0)
+        #expect(part.waits(for: #""kind":"draining""#))
+        #expect(try program.run(["resume", "--state", program.state]).status == 0)
+        part.hurries()
+        let result = part.result()
+        #expect(result.status == 12, "\(result.output)")
+        #expect(result.output.contains("the rollout was paused: paused by request; resumed since"))
+        #expect(!result.output.contains("a gate"), "\(result.output)")
+    }
+
     @Test func `editing everything does not change a rollout that is paused`() throws {
         let program = try program(
             6,

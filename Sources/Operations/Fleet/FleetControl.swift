@@ -15,8 +15,8 @@ package struct FleetControl: Sendable {
 
     /// The result of a request in the fleet.
     enum Result {
-        /// The complete answer.
-        case whole(SteeringAnswer)
+        /// The complete answer, and how the rollout stands after it where that was changed.
+        case whole(SteeringAnswer, FleetRollout? = nil)
         /// The fleet's part; the machine's own journal has its own part.
         case share(FleetShare)
     }
@@ -122,24 +122,28 @@ package struct FleetControl: Sendable {
     private func hold(_ request: SteeringRequest) async throws(CommandError) -> Result {
         let reason = request.reason.map { ": \($0)" } ?? ""
         guard let name = request.rollout else { return .share(FleetShare()) }
-        let answer = try await access.withTables { fleet throws(FleetError) -> VerbAnswer? in
+        let (answer, rollout) = try await access.withTables(as: .operator) {
+            fleet throws(FleetError) -> (VerbAnswer?, FleetRollout?) in
+            let answer: VerbAnswer?
             switch request.verb {
-            case .resume: return try await fleet.resume(name, by: request.author)
+            case .resume: answer = try await fleet.resume(name, by: request.author)
             case .abort:
-                return try await fleet.hold(
+                answer = try await fleet.hold(
                     name,
                     .aborted,
                     reason: "aborted by request\(reason)",
                     by: request.author
                 )
             case .pause, .retry, .inhibit, .uninhibit, .clear:
-                return try await fleet.hold(
+                answer = try await fleet.hold(
                     name,
                     .paused,
                     reason: "paused by request\(reason)",
                     by: request.author
                 )
             }
+            // What was answered is in force, whether this is read or not.
+            return (answer, try? await fleet.rollout(name))
         }
         switch answer {
         case nil: return .share(FleetShare())
@@ -160,7 +164,10 @@ package struct FleetControl: Sendable {
                 case .pause, .retry, .inhibit, .uninhibit, .clear:
                     "paused: no gateway begins anything new, and each finishes what it has"
                 }
-            return .whole(SteeringAnswer("\(name): \(done)", rollout: name, isTakenUpNow: true))
+            return .whole(
+                SteeringAnswer("\(name): \(done)", rollout: name, isTakenUpNow: true),
+                rollout
+            )
         }
     }
 

@@ -147,6 +147,11 @@ struct FleetSeat: Sendable {
         }
     }
 
+    /// Brings what people have set in the fleet into the journal, as far as the database answers.
+    func follow(_ rollout: String, in journal: Journal) async throws(JournalError) {
+        _ = try await FleetPost(journal, fleet, as: holder).follow(rollout)
+    }
+
     /// Reports the end of the run, which is the last entry in the journal, and the progress of its
     /// open updates.
     func reportEnd(_ journal: Journal) async throws(JournalError) {

@@ -100,7 +100,7 @@ package struct NotifyNotice: Sendable, Equatable {
             exitCode: code,
             reason: kind == .silent
                 ? "nothing was heard from it since \(zone.text(end))"
-                : run.end?.reason ?? "cut off",
+                : run.end?.reason(under: snapshot.rollout?.hold) ?? "cut off",
             counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
             tasks: tasks,
             next: Self.next(kind, exitCode: code, flags.offers(run.rollout, manifest: manifest)),

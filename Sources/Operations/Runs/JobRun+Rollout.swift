@@ -253,12 +253,13 @@ extension JobRun {
     // MARK: Its end
 
     private func end(_ run: BegunRun, _ result: RunResult) async throws -> ExitCode {
+        if !job.isOrder { try await run.share?.seat.follow(job.plan.name, in: run.journal) }
         let hold = try await run.journal.hold(on: job.plan.name)
         // An order is reported as not done when one vehicle has not carried it out.
         let verdict = RunVerdict(
             job.isOrder ? .none : job.plan.rollout.tolerance,
             vehicles: job.vehicles.count,
-            isPart: hold == nil && job.vehicles.count < job.plan.vehicles.count
+            isPart: hold == nil && !result.isHeld && job.vehicles.count < job.plan.vehicles.count
         )
         let code = verdict.code(of: result, stoppedBy: Signals.exitCode)
         var end = RunEnd(

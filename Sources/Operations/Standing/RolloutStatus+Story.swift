@@ -56,7 +56,7 @@ extension RolloutStatus {
             counts: counts.outcomes,
             unfinished: counts.unfinished,
             exitCode: code,
-            reason: end.reason,
+            reason: end.reason(under: snapshot.rollout?.hold),
             took: told?.took ?? max(.zero, run.started.duration(to: end.time))
         )
         last.adapters = told?.adapters ?? []

@@ -152,7 +152,9 @@ package struct OperatorRequests: Sendable {
                 vehicles = chosen
             }
             switch try await fleet.perform(request, on: vehicles) {
-            case .whole(let answer): return answer
+            case .whole(let answer, let rollout):
+                if let rollout { await follow(rollout, in: journal) }
+                return answer
             case .share(let share): others = share
             }
         }

@@ -137,7 +137,8 @@ package struct MorningMaker: Sendable {
             exitCode: run.end?.exitCode,
             // Each gateway's run has an end of its own.
             reason: others.count > 1
-                ? others.map(\.short).joined(separator: "; ") : run.end?.reason ?? "",
+                ? others.map(\.short).joined(separator: "; ")
+                : run.end?.reason(under: snapshot.rollout?.hold) ?? "",
             counts: VehicleCounts(standings.map { $0.verdict?.outcome })
         )
         night.gateway = run.gateway

@@ -177,7 +177,11 @@ extension SharedStanding {
     /// The gateways that have taken part in the rollout's present beginning.
     fileprivate static func workers(of view: FleetView, in ground: FleetGround) -> [Worker] {
         var workers = view.runs.map { run in
-            Worker(run, ground.gateways.first { $0.instance == run.start.instance })
+            Worker(
+                run,
+                ground.gateways.first { $0.instance == run.start.instance },
+                under: view.rollout.hold
+            )
         }
         // A gateway is at work before its run is reported, too.
         let known = Set(view.runs.map(\.start.instance))
@@ -194,7 +198,7 @@ extension SharedStanding {
 }
 
 extension SharedStanding.Worker {
-    fileprivate init(_ run: FleetRun, _ gateway: FleetGateway?) {
+    fileprivate init(_ run: FleetRun, _ gateway: FleetGateway?, under hold: Hold?) {
         let state: State =
             if let end = run.run.end {
                 end.exitCode == nil ? .cutOff : .ended
@@ -211,7 +215,7 @@ extension SharedStanding.Worker {
             links: gateway?.figures?.links,
             unreported: gateway?.figures?.untold ?? 0,
             exitCode: run.run.end?.exitCode,
-            reason: run.run.end?.reason ?? ""
+            reason: run.run.end?.reason(under: hold) ?? ""
         )
     }
 

@@ -50,7 +50,7 @@ package struct RunVerdict {
 
     /// The code's sentence, with the known details.
     ///
-    /// `hold` is the hold in the journal when the run has ended.
+    /// `hold` is the hold when the run has ended; nil after a pause that was lifted in the meantime.
     package func reason(_ code: ExitCode, _ result: RunResult, _ hold: Hold?) -> String {
         switch result.ending {
         case .paused(let why) where isPart, .aborted(let why) where isPart:
@@ -59,14 +59,26 @@ package struct RunVerdict {
         case .complete, .stopped, .replaced, .workLeft, .paused, .aborted: break
         }
         switch code {
+        case .paused where hold?.isByGate != true:
+            let sentence = "the rollout \(hold == nil ? "was" : "is") paused"
+            let reason = result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
+            return hold == nil ? reason + RunRecord.End.resumed : reason
         case .paused, .aborted, .workLeft:
-            let sentence =
-                code == .paused && hold?.isByGate != true ? "the rollout is paused" : code.sentence
-            return result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
+            return result.ending.sentence.map { "\(code.sentence): \($0)" } ?? code.sentence
         case .done, .internalError, .someFailed, .someMissed, .usage, .invalidManifest,
             .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy, .trustRefused,
             .configuration, .interrupted, .terminated:
             return code.sentence
         }
+    }
+}
+
+extension RunRecord.End {
+    fileprivate static let resumed = "; resumed since"
+
+    /// Why it ended, for people who look later: `hold` is what holds its rollout now.
+    func reason(under hold: Hold?) -> String {
+        exitCode == Int(ExitCode.paused.rawValue) && hold == nil && !reason.hasSuffix(Self.resumed)
+            ? reason + Self.resumed : reason
     }
 }

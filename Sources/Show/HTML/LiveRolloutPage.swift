@@ -58,7 +58,7 @@ package struct LiveRolloutPage {
         let mark: HTMLReport.Mark
         if let end = run.end {
             let code = end.exitCode.map { "<b>Exit \($0)</b> " } ?? ""
-            sentence = code + Markup.text(end.reason)
+            sentence = code + Markup.text(end.reason(under: status.snapshot.rollout?.hold))
             mark = end.exitCode == 0 ? .good : .bad
         } else if status.isRunning {
             (sentence, mark) = ("<b>At work now</b>", .wait)

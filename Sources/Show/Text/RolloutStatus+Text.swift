@@ -99,7 +99,8 @@ extension RolloutStatus {
         var lines = ["rollout \(name), run \(run.number), begun \(time(run.started))"]
         if let end = run.end {
             let code = end.exitCode.map { "exit \($0): " } ?? ""
-            lines.append("ended \(time(end.time)), \(code)\(end.reason)")
+            let reason = end.reason(under: snapshot.rollout?.hold)
+            lines.append("ended \(time(end.time)), \(code)\(reason)")
         } else if let holder {
             lines.append("at work now: \(holder)")
         } else {
