@@ -130,6 +130,14 @@ extension Program {
     }
 }
 
+extension String {
+    /// The words of a text without the reasons of pauses that are reported as lifted.
+    var withoutWhatWasLifted: String {
+        split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            .replacing("by request: rain; resumed since", with: "")
+    }
+}
+
 extension Program.Result {
     /// The exit code and the reason in the document of `--json`.
     func exit() throws -> (Int, String) {

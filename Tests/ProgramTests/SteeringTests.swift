@@ -121,14 +121,16 @@ import Workbench
         #expect(paused.contains("exit 12: \(words)\n"), "\(paused)")
         #expect(paused.contains("\npaused: paused by request: rain, by "), "\(paused)")
         _ = try say("resume")
-        for surface in [["status"], ["morning"], ["status", "--quiet"]] {
+        for surface in [
+            ["status"], ["morning", "--since", "2026-01-01 00:00"], ["status", "--quiet"],
+        ] {
             let shown = try program.run(surface + ["--state", program.state]).output
-            for line in shown.split(separator: "\n") where line.contains("paused by request") {
-                #expect(line.hasSuffix("; resumed since"), "\(surface): \(line)")
-            }
+            #expect(!shown.withoutWhatWasLifted.contains("by request"), "\(surface): \(shown)")
             #expect(!shown.contains("\npaused: "), "\(surface): \(shown)")
         }
-        #expect(try say("morning").contains("\(words); resumed since"))
+        #expect(try say("status").contains("\(words); resumed since\n"))
+        let morning = try say("morning", "--since", "2026-01-01 00:00", "--json")
+        #expect(morning.contains("\(words); resumed since"), "\(morning)")
         _ = try say("status", "--report", "night.html")
         let page = try String(contentsOfFile: program.folder.path + "/night.html", encoding: .utf8)
         #expect(page.contains("\(words); resumed since"))
