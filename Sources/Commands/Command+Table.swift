@@ -196,9 +196,11 @@ extension Command {
             "No module is connected to. A module that is connected to a phone, or that "
                 + "sleeps, is not heard. With --json it also prints what an inventory has read "
                 + "from a module.",
+            "With --csv it prints the modules as a fleet list; each that cannot be a row of one is "
+                + "named on standard error.",
         ],
         flags: [
-            length, state, profiles, bus, simulated, pace, seed, json, quiet, noColor,
+            length, state, profiles, bus, simulated, pace, seed, fleetRows, json, quiet, noColor,
         ],
         examples: [
             Example("yardmaster scan", "All modules that are heard in half a minute."),
@@ -206,6 +208,7 @@ extension Command {
                 "yardmaster scan --for 5s --json --simulate depot.yaml",
                 "The simulated depot, for a program."
             ),
+            Example("yardmaster scan --csv > tallinn.csv", "A fleet list of what is in range."),
         ],
         exitCodes: [
             .invalidManifest, .inputMissing, .unavailable, .interrupted, .terminated,

@@ -69,6 +69,11 @@ extension Command {
 
     package static let csv = Flag("csv", help: "Write the tasks as a table for spreadsheets.")
 
+    package static let fleetRows = Flag(
+        "csv",
+        help: "Write the modules as rows of a fleet list on standard output."
+    )
+
     package static let html = Flag(
         "html",
         help: "Write the page as one HTML file that loads nothing."

@@ -33,7 +33,7 @@ package struct JobBuilder: Sendable {
                 let profile = try steps.profile(of: vehicle)
                 try checkBond(of: vehicle, profile)
                 try checkTimes(of: profile)
-                if let mistake = Self.mistake(in: vehicle.serial, of: profile) {
+                if let mistake = mistake(inSerialOf: vehicle, profile) {
                     note(vehicle.serialPlace, mistake)
                 }
             } catch {
@@ -53,11 +53,18 @@ package struct JobBuilder: Sendable {
     }
 
     /// The mistake in a serial that no module of the profile can have; nil when it is possible.
-    private static func mistake(in serial: Serial, of profile: Profile) -> StepMistake? {
+    private func mistake(inSerialOf vehicle: PlannedVehicle, _ profile: Profile) -> StepMistake? {
+        let serial = vehicle.serial
         guard let form = profile.advertisement, !form.canBe(serial),
             let digits = form.serialDigits
         else { return nil }
         let count = serial.text.utf8.count
+        // Only a number has lost its zeros, and only in a list beside the manifest.
+        if count < digits, SpreadsheetNumber.isDigits(serial.text.utf8),
+            vehicle.serialPlace.file != plan.place.file
+        {
+            return StepMistake(SpreadsheetNumber.sentence, hint: SpreadsheetNumber.remedy)
+        }
         // A serial that is too long is not shown: it may be a key in the wrong column.
         let shown = count > digits ? "" : " \(quoted(serial.text))"
         return StepMistake(

@@ -15,6 +15,7 @@ struct ScanCommand: Sendable {
     let library: ProfileLibrary
     /// The state directory in which an inventory may have left its results; nil when there is none.
     let state: String?
+    let wantsRows: Bool
     let common: CommonOptions
     let context: Context
 
@@ -23,9 +24,13 @@ struct ScanCommand: Sendable {
         simulation = SimulationOptions(invocation)
         bus = invocation[Command.bus]
         library = try ProfileFolder.library(invocation, context)
+        wantsRows = invocation[Command.fleetRows]
         common = CommonOptions(invocation)
         state = try? CommonOptions.stateDirectory(invocation, context)
         self.context = context
+        if wantsRows, common.wantsJSON {
+            throw CommandError(.usage, "--json and --csv cannot be used together")
+        }
     }
 
     func run() async throws(CommandError) -> ExitCode {
@@ -54,7 +59,7 @@ struct ScanCommand: Sendable {
             console: context.console,
             style: context.style(noColor: common.noColor),
             isTerminal: isatty(STDOUT_FILENO) == 1,
-            isSilent: common.wantsJSON || common.isQuiet
+            isSilent: common.wantsJSON || wantsRows || common.isQuiet
         )
         let length = length
         let problem = await stop.ending(by: time) { () async -> DiscoveryProblem? in
@@ -82,17 +87,29 @@ struct ScanCommand: Sendable {
                 CommandError(.unavailable, problem.sentence, hint: problem.remedy)
             )
         }
-        let seen = screen.seen
+        print(screen, took: began.duration(to: time.now))
+        return .success(Signals.exitCode ?? .done)
+    }
+
+    private func print(_ screen: ScanScreen, took: Duration) {
+        let heard = screen.heard
+        let count = heard.modules.count
         if common.wantsJSON {
-            context.console.result(document(seen, took: began.duration(to: time.now)).text + "\n")
+            context.console.result(document(heard.modules, took: took).text + "\n")
+            return
+        }
+        if wantsRows {
+            let rows = ScanRows(heard)
+            context.console.result(rows.csv)
+            for remark in rows.remarks { context.console.note("warning: \(remark)\n") }
         } else if !common.isQuiet {
             screen.finish()
+        }
+        if !common.isQuiet {
             context.console.note(
-                "\(seen.count) module\(seen.count == 1 ? "" : "s") in "
-                    + "\(began.duration(to: time.now).brief)\n"
+                "\(count) module\(count == 1 ? "" : "s") in \(took.brief)\n"
             )
         }
-        return .success(Signals.exitCode ?? .done)
     }
 
     /// The results of an inventory; empty when there are none that can be read.

@@ -71,17 +71,11 @@ import Testing
         ("", ":1:1: error: the file is empty"),
         ("\n\n", ":1:1: error: the file has no rows"),
         ("id,serial,family\n", ":1:1: error: no vehicle follows"),
-        ("id;serial;family\na;b;c\n", ":1:1: error: the cells are separated by semicolons"),
-        (
-            "id\tserial\tfamily\na\tb\tc\n",
-            ":1:1: error: the cells are separated by tabs\n  hint: save the file with commas"
-        ),
+        ("id;serial;family\na;b;c\n", ":2:5: error: `c` is not a family of modules"),
+        ("id\tserial\tfamily\na\tb\tc\n", ":2:5: error: `c` is not a family of modules"),
         ("id,serial,family\n,,\n , ,\n", ":1:1: error: no vehicle follows"),
         ("id,family\na,mcumgr\n", ":1:1: error: the column `serial` is missing"),
-        (
-            "ID,serial,family\na,s,mcumgr\n",
-            ":1:1: error: unknown column `ID`\n  hint: did you mean `id`?"
-        ),
+        ("ID,serial,family,id\n", ":1:18: error: the column `id` occurs twice"),
         ("id,serial,family,\na,s,mcumgr,\n", ":1:18: error: a column has no name"),
         ("id,serial,family,id\n", ":1:18: error: the column `id` occurs twice"),
         (
@@ -224,6 +218,7 @@ import Testing
         ("{id: a, seral: s, family: mcumgr}", "error: unknown column `seral`"),
         ("{id: a, serial: s, family: mcumgr, depot: [a]}", "expected a text, found a list"),
         ("{id: \" a\", serial: s, family: mcumgr}", "is not a vehicle's id"),
+        ("{id: a, serial: s, family: mcumgr, Bay: 1, bay: 2}", "the label `bay` occurs twice"),
         ("x", "expected a vehicle as a map, found text"),
     ])
     func `a mistake in a listed vehicle is one error`(vehicle: String, words: String) throws {
@@ -268,6 +263,30 @@ import Testing
             warnings.first?.contains(":2:12: warning: the secret comes from the environment")
                 == true
         )
+    }
+
+    @Test(arguments: [(";", "a,b"), ("\t", "a;b"), (",", "a;b")])
+    func `a program writes a row with the separator of the file`(mark: String, name: String) throws
+    {
+        let head = ["ID", "Serial", "Family", "Note"].joined(separator: mark)
+        let row = ["v", "00:11:22:33:44:55", "lrdevice", ""].joined(separator: mark)
+        let text = "\u{FEFF}sep=\(mark)\r\n\(head)\r\n\(row)\r\n"
+        var file = try #require(FleetFile(Array(text.utf8), file: "f.csv", Diagnostics()))
+        #expect(file.has("note") && file.entries.map(\.serial) == ["001122334455"])
+        let vehicle = try #require(VehicleID("w"))
+        let cells = [("id", "w"), ("serial", "s"), ("family", "esp"), ("note", "x\(mark)\(name)")]
+        #expect(try file.list(vehicle, cells.map { (column: $0, text: $1) }))
+        let added = ["w", "s", "esp", "\"x\(mark)\(name)\""].joined(separator: mark)
+        #expect(String(decoding: file.bytes, as: UTF8.self) == text + added + "\r\n")
+        #expect(file.entries.count == 2)
+        #expect(try file.strike(vehicle) && file.bytes == Array(text.utf8))
+    }
+
+    @Test func `a program does not work with a list that a spreadsheet has ruined`() {
+        let diagnostics = Diagnostics()
+        let text = "id;serial;family\nv;1,12233E+15;comodule\n"
+        #expect(FleetFile(Array(text.utf8), file: "f.csv", diagnostics) == nil)
+        #expect(diagnostics.list.map(\.place.description) == ["f.csv:2:3"])
     }
 
     @Test func `a row's own steps replace the manifest's`() throws {

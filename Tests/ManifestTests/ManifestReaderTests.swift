@@ -204,6 +204,10 @@ import Testing
             "`24:00` is not a time of day"
         ),
         (
+            Sample.small("rollout: {window: {from: 1am, for: 4h}}\n"),
+            "4:26: error: `1am` is not a time of day\n  hint: write \"01:00\""
+        ),
+        (
             Sample.small("rollout: {window: {from: \"01:00\", for: 25h}}\n"),
             "4:40: error: 25h is out of range"
         ),

@@ -62,6 +62,21 @@ import Testing
         if let time { #expect(time.description == text) }
     }
 
+    @Test(arguments: [
+        ("1am", "01:00"), ("\"9pm\"", "21:00"), ("1:00am", "01:00"), ("'9:30 PM'", "21:30"),
+        ("12am", "00:00"), ("12pm", "12:00"), ("\"13pm\"", "01:00"), ("\"am\"", "01:00"),
+        ("\"1:60am\"", "01:00"), ("\"1:2:3am\"", "01:00"), ("\"::am\"", "01:00"),
+    ])
+    func `a time of day with am or pm is answered with the time that is meant`(
+        text: String,
+        time: String
+    ) throws {
+        let manifest = Sample.small("rollout: {window: {from: \(text), for: 4h}}\n")
+        let errors = try Sample.read(manifest).diagnostics.map(\.description)
+        #expect(errors.count == 1 && errors[0].contains("is not a time of day"), "\(errors)")
+        #expect(errors.first?.hasSuffix("\"\(time)\"") == true, "\(errors)")
+    }
+
     @Test(arguments: [("m.yaml", ""), ("a/m.yaml", "a"), ("/m.yaml", "/"), ("/a/b/m.yaml", "/a/b")])
     func `a manifest's directory is known`(path: String, directory: String) {
         #expect(FileReference.directory(of: path) == directory)

@@ -29,6 +29,21 @@ import Testing
         #expect(scan.errors.isEmpty && scan.status == 0)
     }
 
+    @Test func `a scan as a fleet list is accepted by validate as it is`() throws {
+        let program = try Program()
+        let scan = try program.run([
+            "scan", "--for", "5s", "--csv", "--simulate", Self.demo + "/depot.yaml",
+        ])
+        #expect(scan.status == 0 && scan.errors == "24 modules in 5s\n")
+        #expect(scan.output.split(separator: "\r\n").count == 25)
+        let folder = program.folder.path
+        try Data(scan.output.utf8).write(to: URL(filePath: folder + "/yard.csv"))
+        let manifest = "name: n\nvehicles: {from: yard.csv}\nsteps: [{wait: 1s}]\n"
+        try Data(manifest.utf8).write(to: URL(filePath: folder + "/m.yaml"))
+        let check = try program.run(["validate", "--without-files", folder + "/m.yaml"])
+        #expect(check.status == 0, "\(check.errors)")
+    }
+
     @Test func `a watch prints a value for each property that was asked for`() throws {
         let program = try Program()
         let folder = try Self.copy(of: "demo", in: program)

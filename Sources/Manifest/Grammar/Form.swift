@@ -161,6 +161,16 @@ enum Form: CaseIterable, Sendable {
 extension Form {
     /// The text of a node in this form, or nil after an error that does not repeat a secret.
     func read(_ node: SourceNode, _ diagnostics: Diagnostics) -> String? {
+        if self == .clock, case .scalar(let text, _) = node.value,
+            let time = TimeOfDay(twelveHours: text)
+        {
+            diagnostics.error(
+                node.place,
+                "\(quoted(text)) is not \(title)",
+                hint: "write \"\(time)\""
+            )
+            return nil
+        }
         let text =
             needsQuotes ? node.quotedText(diagnostics, title) : node.text(diagnostics, title)
         guard let text else { return nil }

@@ -1,6 +1,6 @@
 import Base
 
-/// Splits a CSV file (RFC 4180) into rows of cells, each with its place.
+/// Splits a CSV file (RFC 4180, and with semicolons or tabs) into rows of cells, each with its place.
 struct CSVFile {
     /// A file with more columns is not a fleet list.
     static let mostCells = 256
@@ -8,14 +8,31 @@ struct CSVFile {
     static let mostCellsInAll = 2_000_000
     static let mostRows = FleetReader.mostVehicles + 1
 
+    /// What stands between two cells.
+    enum Separator: UInt8, CaseIterable {
+        case comma = 0x2C
+        case semicolon = 0x3B
+        case tab = 0x09
+
+        var name: String { "\(self)" }
+        var text: String { String(UnicodeScalar(rawValue)) }
+    }
+
     struct Row {
         let line: Int
         var cells: [Cell]
     }
 
+    /// All rows that are not blank, and how their cells are separated.
+    struct Contents {
+        let separator: Separator
+        let rows: [Row]
+    }
+
     private let file: String
     private let bytes: [UInt8]
     private let diagnostics: Diagnostics
+    private var separator = Separator.comma
     private var index = 0
     private var line = 1
     private var column = 1
@@ -26,37 +43,95 @@ struct CSVFile {
         self.diagnostics = diagnostics
     }
 
-    /// All rows that are not blank; nil when the file is not text or ends inside quotes.
-    static func rows(_ source: [UInt8], file: String, _ diagnostics: Diagnostics) -> [Row]? {
+    /// Nil when the file is not text, or ends inside quotes.
+    static func contents(
+        _ source: [UInt8],
+        file: String,
+        _ diagnostics: Diagnostics
+    ) -> Contents? {
         let marked = source.starts(with: [0xEF, 0xBB, 0xBF])
         let bytes = marked ? Array(source.dropFirst(3)) : source
-        let fault = SourceCheck.fault(bytes, directives: true) { line, column in
-            Place(file: file, line: line, column: column)
-        }
-        if let fault {
-            diagnostics.add(fault.diagnostic(file: file))
+        if let fault = ForeignFile.fault(bytes, file: file) {
+            diagnostics.add(fault)
             return nil
         }
         var reader = CSVFile(bytes, file: file, diagnostics)
+        guard reader.findSeparator() else { return nil }
+        return reader.rows().map { Contents(separator: reader.separator, rows: $0) }
+    }
+
+    private mutating func rows() -> [Row]? {
         var rows: [Row] = []
         var cells = 0
-        while reader.index < reader.bytes.count {
-            if reader.takeLineEnd() { continue }
-            guard let row = reader.row() else { return nil }
+        while index < bytes.count {
+            if takeLineEnd() { continue }
+            guard let row = row() else { return nil }
             rows.append(row)
             cells += row.cells.count
-            guard rows.count <= mostRows, cells <= mostCellsInAll else {
+            guard rows.count <= Self.mostRows, cells <= Self.mostCellsInAll else {
                 diagnostics.error(
                     Place(file: file, line: row.line, column: 1),
-                    rows.count > mostRows
-                        ? "more than \(mostRows - 1) vehicles"
-                        : "more than \(mostCellsInAll) cells in the file",
+                    rows.count > Self.mostRows
+                        ? "more than \(Self.mostRows - 1) vehicles"
+                        : "more than \(Self.mostCellsInAll) cells in the file",
                     hint: "split the fleet over several files"
                 )
                 return nil
             }
         }
         return rows
+    }
+
+    /// Takes the separator from Excel's own first line, such as `sep=;`, or else from the first row;
+    /// false after an error.
+    private mutating func findSeparator() -> Bool {
+        let first = bytes.prefix { !Self.isLineEnd($0) }
+        // A spreadsheet may quote the line as it quotes a cell.
+        let mark = first.count <= 7 ? first.filter { $0 != 0x22 } : []
+        guard mark.count == 5, let named = mark.last,
+            String(decoding: mark.dropLast(), as: UTF8.self).lowercased() == "sep="
+        else {
+            separator = usualSeparator
+            return true
+        }
+        guard let known = Separator(rawValue: named) else {
+            diagnostics.error(
+                place,
+                "the cells are separated by \(quoted(String(decoding: [named], as: UTF8.self)))",
+                hint: "save the file with commas, semicolons or tabs"
+            )
+            return false
+        }
+        separator = known
+        index = first.count
+        _ = takeLineEnd()
+        return true
+    }
+
+    /// The most frequent separator of the first row, outside of quotes.
+    private var usualSeparator: Separator {
+        var counts: [Separator: Int] = [:]
+        var isQuoted = false
+        for byte in bytes.drop(while: Self.isLineEnd) {
+            if byte == 0x22 { isQuoted.toggle() }
+            if isQuoted { continue }
+            if Self.isLineEnd(byte) { break }
+            Separator(rawValue: byte).map { counts[$0, default: 0] += 1 }
+        }
+        return Separator.allCases.reduce(.comma) { best, next in
+            counts[next, default: 0] > counts[best, default: 0] ? next : best
+        }
+    }
+
+    private static func isLineEnd(_ byte: UInt8) -> Bool { byte == 0x0A || byte == 0x0D }
+
+    /// Whether the cell goes on with this byte.
+    private func isInside(_ byte: UInt8) -> Bool {
+        byte != separator.rawValue && !Self.isLineEnd(byte)
+    }
+
+    private mutating func skipBlanks() {
+        while let byte = next, byte == 0x20 || byte == 0x09, isInside(byte) { step() }
     }
 
     private var place: Place { Place(file: file, line: line, column: column) }
@@ -70,7 +145,7 @@ struct CSVFile {
     }
 
     private mutating func takeLineEnd() -> Bool {
-        guard let byte = next, byte == 0x0A || byte == 0x0D else { return false }
+        guard let byte = next, Self.isLineEnd(byte) else { return false }
         index += byte == 0x0D && index + 1 < bytes.count && bytes[index + 1] == 0x0A ? 2 : 1
         line += 1
         column = 1
@@ -82,7 +157,7 @@ struct CSVFile {
         var row = Row(line: line, cells: [])
         var isTooLong = false
         while true {
-            while next == 0x20 || next == 0x09 { step() }
+            skipBlanks()
             let start = place
             guard let cell = next == 0x22 ? quotedCell() : plainCell() else { return nil }
             if row.cells.count < Self.mostCells {
@@ -95,19 +170,19 @@ struct CSVFile {
                     hint: "is this the right file?"
                 )
             }
-            guard next == 0x2C else { break }
+            guard next == separator.rawValue else { break }
             step()
         }
         _ = takeLineEnd()
         return row
     }
 
-    /// Reads up to the comma; surrounding spaces are dropped, as people insert them by hand.
+    /// Reads up to the separator; surrounding spaces are dropped, as people insert them by hand.
     private mutating func plainCell() -> Cell? {
         let start = place
         let first = index
         var hasQuote = false
-        while let byte = next, byte != 0x2C, byte != 0x0A, byte != 0x0D {
+        while let byte = next, isInside(byte) {
             if byte == 0x22, !hasQuote {
                 hasQuote = true
                 diagnostics.error(
@@ -152,15 +227,15 @@ struct CSVFile {
         return nil
     }
 
-    /// Only spaces may be between a closing quote and the comma.
+    /// Only spaces may be between a closing quote and the separator.
     private mutating func afterQuote() {
-        while next == 0x20 || next == 0x09 { step() }
-        guard let byte = next, byte != 0x2C, byte != 0x0A, byte != 0x0D else { return }
+        skipBlanks()
+        guard let byte = next, isInside(byte) else { return }
         diagnostics.error(
             place,
             "text after a closing quote",
-            hint: "write `\"\"` for a quote inside a cell, or add the comma"
+            hint: "write `\"\"` for a quote inside a cell, or add the \(separator.name)"
         )
-        while let byte = next, byte != 0x2C, byte != 0x0A, byte != 0x0D { step() }
+        while let byte = next, isInside(byte) { step() }
     }
 }

@@ -23,6 +23,7 @@ package struct FleetFile: Sendable {
 
     package private(set) var bytes: [UInt8]
     private var columns: [String] = []
+    private var separator = CSVFile.Separator.comma
     private var rows: [CSVFile.Row] = []
     private let file: String
 
@@ -30,7 +31,7 @@ package struct FleetFile: Sendable {
     package init?(_ bytes: [UInt8], file: String, _ diagnostics: Diagnostics) {
         self.bytes = bytes
         self.file = file
-        guard read(diagnostics), !diagnostics.hasErrors else { return nil }
+        guard read(diagnostics) else { return nil }
         for column in ["id", "serial", "family"] where !columns.contains(column) {
             diagnostics.error(
                 Place(file: file, line: 1, column: 1),
@@ -42,10 +43,17 @@ package struct FleetFile: Sendable {
     }
 
     private mutating func read(_ diagnostics: Diagnostics) -> Bool {
-        guard let found = CSVFile.rows(bytes, file: file, diagnostics), let head = found.first
-        else { return false }
-        columns = head.cells.map(\.text)
-        rows = Array(found.dropFirst())
+        guard let sheet = FleetSheet(bytes, file: file, diagnostics) else { return false }
+        sheet.checkNames(diagnostics)
+        for row in sheet.rows {
+            for (column, cell) in zip(sheet.columns, row.cells) {
+                _ = FleetSheet.isIntact(cell, column, diagnostics)
+            }
+        }
+        guard !diagnostics.hasErrors else { return false }
+        columns = sheet.columns
+        separator = sheet.separator
+        rows = sheet.rows
         return true
     }
 
@@ -58,11 +66,14 @@ package struct FleetFile: Sendable {
 
     package var entries: [Entry] {
         rows.map { row in
-            Entry(
+            let family = text("family", of: row) ?? ""
+            let profile = text("profile", of: row).flatMap { $0.isEmpty ? nil : $0 }
+            let serial = text("serial", of: row) ?? ""
+            return Entry(
                 id: text("id", of: row) ?? "",
-                serial: text("serial", of: row) ?? "",
-                family: text("family", of: row) ?? "",
-                profile: text("profile", of: row).flatMap { $0.isEmpty ? nil : $0 },
+                serial: FleetSheet.serial(serial, family: family, profile: profile),
+                family: family,
+                profile: profile,
                 secret: text("secret", of: row),
                 passkey: text("passkey", of: row).flatMap { $0.isEmpty ? nil : $0 }
             )
@@ -95,7 +106,7 @@ package struct FleetFile: Sendable {
             }
             var added = bytes
             if let last = added.last, last != 0x0A, last != 0x0D { added += lineEnd }
-            added += Array(row.map(Self.cell).joined(separator: ",").utf8) + lineEnd
+            added += line(of: row)
             try replace(added)
             return true
         }
@@ -107,7 +118,7 @@ package struct FleetFile: Sendable {
         }
         guard row != old else { return false }
         let range = lines(of: number)
-        let line = Array(row.map(Self.cell).joined(separator: ",").utf8) + lineEnd
+        let line = self.line(of: row)
         try replace(Array(bytes[..<range.lowerBound]) + line + bytes[range.upperBound...])
         return true
     }
@@ -132,7 +143,7 @@ package struct FleetFile: Sendable {
             var row = rows[number].cells.map(\.text)
             row += Array(repeating: "", count: max(0, columns.count - row.count))
             row[index] = text
-            let line = Array(row.map(Self.cell).joined(separator: ",").utf8) + lineEnd
+            let line = self.line(of: row)
             new.replaceSubrange(lines(of: number), with: line)
         }
         try replace(new)
@@ -200,8 +211,15 @@ package struct FleetFile: Sendable {
         return index
     }
 
-    private static func cell(_ text: String) -> String {
-        let marks = text.utf8.contains { ",\"\r\n".utf8.contains($0) }
+    /// A row as its line, with the line end.
+    private func line(of row: [String]) -> [UInt8] {
+        Array(row.map(cell).joined(separator: separator.text).utf8) + lineEnd
+    }
+
+    private func cell(_ text: String) -> String {
+        let marks = text.utf8.contains { byte in
+            byte == separator.rawValue || "\"\r\n".utf8.contains(byte)
+        }
         guard marks || text.first == " " || text.last == " " else { return text }
         return "\""
             + text.split(separator: "\"", omittingEmptySubsequences: false)

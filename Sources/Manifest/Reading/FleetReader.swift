@@ -54,6 +54,7 @@ struct FleetReader {
             row.passkey = cell(reader.node("passkey", .optional))
             row.renewsBond = cell(reader.node("renew-bond", .optional))
             row.steps = reader.node("steps", .optional).map(FleetRow.Steps.node)
+            var labels: [String: Place] = [:]
             for entry in reader.keys where !FleetRow.columns.contains(entry.key) {
                 let meant = FleetRow.misspelling(entry.key) { !reader.has($0) }
                 if let meant {
@@ -64,6 +65,15 @@ struct FleetReader {
                         diagnostics
                     )
                     reader.excuse(meant)
+                } else if let first = labels.updateValue(
+                    entry.keyPlace,
+                    forKey: Label.name(entry.key)
+                ) {
+                    diagnostics.error(
+                        entry.keyPlace,
+                        "the label \(quoted(entry.key)) occurs twice",
+                        hint: "the first one is at \(first); remove one of them"
+                    )
                 } else if let value = cell(reader.node(entry.key)) {
                     row.labels.append((entry.key, value))
                 }

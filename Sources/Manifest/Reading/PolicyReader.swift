@@ -25,7 +25,7 @@ struct PolicyReader {
             retry: retry,
             tolerance: tolerance
         )
-        policy.spread = readTexts(reader.list("spread", of: "labels"), .label)
+        policy.spread = readTexts(reader.list("spread", of: "labels"), .label).map(Label.name)
         policy.between = readBetween(reader.value("between-waves"), at: place)
         policy.advance = reader.reader("go-on-when").map(readAdvance)
         policy.airtime = reader.reader("airtime").map(readAirtime) ?? AirtimeBudget()

@@ -40,7 +40,7 @@ struct Selection {
             let values = nodes.compactMap { node in
                 node.text(diagnostics, "a label's value").map { (text: $0, place: node.place) }
             }
-            return Rule(label: entry.key, labelPlace: entry.keyPlace, values: values)
+            return Rule(label: Label.name(entry.key), labelPlace: entry.keyPlace, values: values)
         }
         isSound = diagnostics.errorCount == errors
     }
@@ -124,7 +124,8 @@ extension FleetReader.Vehicle {
 extension PlannedVehicle {
     /// A label's value; the vehicle's own columns count as labels too.
     package func value(of label: String) -> String? {
-        switch label {
+        let label = Label.name(label)
+        return switch label {
         case "id": id.text
         case "serial": serial.text
         case "family": family.rawValue

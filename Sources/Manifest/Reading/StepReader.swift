@@ -283,7 +283,7 @@ struct StepReader {
             }
             return nil
         }
-        return (first, ImageChoice(column: column, options: options))
+        return (first, ImageChoice(column: Label.name(column), options: options))
     }
 
     private func image(_ node: SourceNode) -> String? {

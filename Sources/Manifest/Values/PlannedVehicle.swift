@@ -99,7 +99,11 @@ package struct Label: Sendable, Hashable {
     package let value: String
 
     package init(_ name: String, _ value: String) {
-        self.name = name
+        self.name = Self.name(name)
         self.value = value
     }
+
+    /// The name of a column: the same one with and without capital letters, as spreadsheets begin
+    /// words with them.
+    package static func name(_ text: some StringProtocol) -> String { text.lowercased() }
 }

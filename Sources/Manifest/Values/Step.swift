@@ -117,7 +117,7 @@ extension Step {
         guard case .require(let conditions, _) = action else { return [] }
         return conditions.compactMap { condition in
             guard condition.property.hasPrefix(Self.labelMark) else { return nil }
-            return String(condition.property.dropFirst(Self.labelMark.utf8.count))
+            return Label.name(condition.property.dropFirst(Self.labelMark.utf8.count))
         }
     }
 }

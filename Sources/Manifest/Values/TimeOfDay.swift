@@ -17,6 +17,18 @@ package struct TimeOfDay: Sendable, Hashable, CustomStringConvertible {
         minutes = hour * 60 + minute
     }
 
+    /// What `1am`, `9 pm` and `1:00am` mean; nil for anything else.
+    init?(twelveHours text: String) {
+        let word = text.lowercased().filter { $0 != " " }
+        guard word.utf8.count <= 7, word.hasSuffix("am") || word.hasSuffix("pm") else { return nil }
+        let parts = word.dropLast(2).split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ SpreadsheetNumber.isDigits($0.utf8) }),
+            let hour = Int(parts[0]), (1...12).contains(hour),
+            let minute = parts.count == 2 ? Int(parts[1]) : 0, minute < 60
+        else { return nil }
+        minutes = (hour % 12 + (word.hasSuffix("pm") ? 12 : 0)) * 60 + minute
+    }
+
     package var description: String {
         func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
         return two(minutes / 60) + ":" + two(minutes % 60)

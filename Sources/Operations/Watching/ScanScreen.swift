@@ -1,4 +1,5 @@
 import Base
+import Families
 package import Radio
 import Rollout
 package import Show
@@ -6,12 +7,32 @@ import Synchronization
 
 /// The display of a scan: a table that is redrawn on a terminal, elsewhere a line for each change.
 package final class ScanScreen: Sendable {
+    /// The modules of a whole scan.
+    package struct Heard: Sendable {
+        package let modules: [DiscoveredModule]
+        /// The places of modules that were heard from more than one address.
+        let severalPeers: Set<String>
+
+        /// Whether several modules may have what serves as this one's serial.
+        func isShared(_ module: DiscoveredModule) -> Bool {
+            severalPeers.contains(module.place) && !FamilyRegistry.hasHexSerials(module.family)
+        }
+    }
+
     private struct State {
         var seen: [String: DiscoveredModule] = [:]
+        var severalPeers: Set<String> = []
         var present: [String: DiscoveredModule] = [:]
         /// Lines of the table that are on the terminal now.
         var drawn = 0
         var lastDraw: Duration?
+
+        mutating func hear(_ list: [DiscoveredModule]) {
+            for module in list {
+                let known = seen.updateValue(module, forKey: module.place)
+                if let known, known.peer != module.peer { severalPeers.insert(module.place) }
+            }
+        }
     }
 
     private let console: Console
@@ -27,18 +48,23 @@ package final class ScanScreen: Sendable {
         self.isSilent = isSilent
     }
 
-    package var seen: [DiscoveredModule] {
-        state.withLock { $0.seen.values.sorted { $0.place < $1.place } }
+    package var heard: Heard {
+        state.withLock { state in
+            Heard(
+                modules: state.seen.values.sorted { $0.place < $1.place },
+                severalPeers: state.severalPeers
+            )
+        }
     }
 
     /// Remembers a list that may be replaced before it is shown.
     package func remember(_ list: [DiscoveredModule]) {
-        state.withLock { state in for module in list { state.seen[module.place] = module } }
+        state.withLock { $0.hear(list) }
     }
 
     package func show(_ list: [DiscoveredModule], after time: Duration) {
         let text = state.withLock { state -> String in
-            for module in list { state.seen[module.place] = module }
+            state.hear(list)
             if isSilent { return "" }
             return isLive ? table(list, time, &state) : lines(list, time, &state)
         }
