@@ -129,7 +129,7 @@ import Testing
         .refuses(
             "by hand, steps with semicolons without quotes",
             "id;serial;family;steps\nB-1;s1;mcumgr;wait: 1s; wait: 2s\n",
-            "2:24: error: the row has 5 cells, the first row 4",
+            "2:25: error: the row has 5 cells, the first row 4",
             hint: "put a cell that holds a semicolon in quotes"
         ),
         .refuses(
@@ -375,8 +375,8 @@ import Testing
         .refuses(
             "a title above the header",
             "Fleet Toronto,,\nid,serial,family\nEE-1,s1,mcumgr\n",
-            "1:15: error: a column has no name",
-            hint: "name or remove it"
+            "1:1: error: the column `id` is missing",
+            hint: "id, serial and family must be there"
         ),
         .refuses(
             "an export of nothing",
