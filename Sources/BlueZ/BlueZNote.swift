@@ -4,6 +4,7 @@ package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
     case powerCycled(adapter: String)
     case deaf(adapter: String)
     case limitLearned(adapter: String, links: Int)
+    case limitGuessed(adapter: String, links: Int)
     case heldByAnother(adapter: String, address: String)
     case leftBehind(adapter: String, address: String)
     case forgottenAsUnresolved(address: String)
@@ -22,6 +23,9 @@ package enum BlueZNote: Hashable, Sendable, CustomStringConvertible {
             "\(adapter) still hears nothing: when modules are in reach, restart bluetooth.service"
         case .limitLearned(let adapter, let links):
             "\(adapter) carries no more than \(links) links at once"
+        case .limitGuessed(let adapter, let links):
+            "several modules could not be connected beside \(links) links of \(adapter): perhaps it "
+                + "carries no more; one more is tried soon"
         case .heldByAnother(let adapter, let address):
             "\(address) is connected to \(adapter) by another program"
         case .leftBehind(let adapter, let address):

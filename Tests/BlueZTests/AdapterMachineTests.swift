@@ -33,7 +33,7 @@ import Testing
         #expect(machine.wantsToConnect(7, at: Self.begin) == [.perform(.stop)])
         #expect(!machine.isListening)
         #expect(done(&machine) == [.admit(7)])
-        machine.linked("a")
+        machine.linked("a", at: Self.begin)
         #expect(machine.attemptEnded(7, at: Self.begin) == [.perform(.setFilter)])
         #expect(machine.isListening)
     }
@@ -83,21 +83,38 @@ import Testing
         rules.links = 1
         var machine = Machine("hci0", rules: rules)
         _ = machine.wantsToConnect(1, at: Self.begin)
-        machine.linked("a")
+        machine.linked("a", at: Self.begin)
         _ = machine.attemptEnded(1, at: Self.begin)
         #expect(machine.wantsToConnect(2, at: Self.begin) == [.refuse(2, .noFreeLink)])
-        machine.unlinked()
+        machine.unlinked(at: Self.begin)
         #expect(machine.wantsToConnect(3, at: Self.begin) == [.admit(3)])
     }
 
     @Test func `a limit that the adapter tells is noted once`() {
         var machine = Machine("hci0")
-        machine.linked("a")
-        machine.linked("b")
+        machine.linked("a", at: Self.begin)
+        machine.linked("b", at: Self.begin)
         let first = machine.failed("c", .noFreeLink, at: Self.begin)
         let second = machine.failed("c", .noFreeLink, at: Self.begin)
         #expect(first == [.note(.limitLearned(adapter: "hci0", links: 2))])
         #expect(second == [])
+    }
+
+    @Test func `a limit that is only guessed is not told as a fact`() {
+        var machine = Machine("hci0")
+        machine.linked("a", at: Self.begin)
+        let notes = ["b", "c", "d"].map { machine.failed($0, .connectFailed, at: Self.begin) }
+        #expect(notes == [[], [], [.note(.limitGuessed(adapter: "hci0", links: 1))]])
+    }
+
+    @Test func `what a full adapter carried a moment ago is no limit for those that fail`() {
+        var machine = Machine("hci0")
+        for module in ["a", "b", "c"] { machine.linked(module, at: Self.begin) }
+        let later = Self.begin.advanced(by: .seconds(600))
+        machine.unlinked(at: later)
+        for module in ["d", "e", "f"] {
+            #expect(machine.failed(module, .connectFailed, at: later) == [])
+        }
     }
 
     @Test func `what fails three times in a row is forgotten, and counted again`() {
@@ -106,7 +123,7 @@ import Testing
         #expect(misses == [false, false, true, false, false, true])
         _ = machine.servicesMissed("a")
         _ = machine.servicesMissed("a")
-        machine.linked("a")
+        machine.linked("a", at: Self.begin)
         #expect(machine.servicesMissed("a") == false)
     }
 
@@ -114,7 +131,7 @@ import Testing
         var machine = Machine("hci0")
         let misses = (0..<3).map { _ in machine.keysMissed("a") }
         #expect(misses == [false, true, false])
-        machine.linked("a")
+        machine.linked("a", at: Self.begin)
         #expect(machine.keysMissed("a") == false)
         #expect(machine.keysMissed("b") == false)
     }

@@ -150,13 +150,13 @@ import Testing
     @Test func `a cap is learned from three failures in a row beside links`() {
         var cap = LinkCap(7)
         var learned = false
-        for module in ["a", "b", "c", "d"] {
+        for module in ["w", "x", "y", "z"] {
             learned = cap.failed(module, beside: 0, at: Self.begin) || learned
         }
         for module in ["a", "b"] {
             learned = cap.failed(module, beside: 3, at: Self.begin) || learned
         }
-        cap.connected()
+        cap.connected("e", as: 3, at: Self.begin)
         for module in ["a", "b"] {
             learned = cap.failed(module, beside: 3, at: Self.begin) || learned
         }
@@ -194,6 +194,49 @@ import Testing
         _ = cap.refused(beside: 4, at: Self.begin)
         _ = cap.failed("b", beside: 3, at: Self.begin)
         #expect(cap.limit == 4, "the adapter's own word stays")
+    }
+
+    @Test func `modules that fail without other links lower no limit beside links`() {
+        var cap = LinkCap(7)
+        for module in ["a", "b", "c"] { _ = cap.failed(module, beside: 0, at: Self.begin) }
+        let learned = ["a", "b", "c", "a"].map { cap.failed($0, beside: 5, at: Self.begin) }
+        #expect(learned == [false, false, false, false] && cap.limit == 7)
+        cap.connected("a", as: 6, at: Self.begin)
+        let again = ["a", "d", "e"].map { cap.failed($0, beside: 6, at: Self.begin) }
+        #expect(again == [false, false, true], "one that was connected since is believed")
+    }
+
+    @Test func `fewer links than were open lately are no limit, but later they may be`() {
+        var cap = LinkCap(7)
+        cap.connected("a", as: 7, at: Self.begin)
+        let soon = Self.begin.advanced(by: LinkCap.proof - .nanoseconds(1))
+        let late = Self.begin.advanced(by: LinkCap.proof)
+        let learned = ["b", "c", "d", "e"].map { cap.failed($0, beside: 6, at: soon) }
+        #expect(learned == [false, false, false, false] && cap.limit == 7)
+        let again = ["f", "g", "h"].map { cap.failed($0, beside: 6, at: late) }
+        #expect(again == [false, false, true] && cap.limit == 6)
+    }
+
+    @Test func `a guessed limit is tried soon, and dropped when one more link is made`() {
+        var cap = LinkCap(7)
+        for module in ["a", "b", "c"] { _ = cap.failed(module, beside: 3, at: Self.begin) }
+        var now = Self.begin.advanced(by: LinkCap.doubt)
+        let room = [
+            cap.hasRoom(beside: 3, at: now.advanced(by: .nanoseconds(-1))),
+            cap.hasRoom(beside: 3, at: now), cap.hasRoom(beside: 4, at: now),
+        ]
+        #expect(room == [false, true, false])
+        // That one failed, too: the next is tried after twice the time.
+        _ = cap.failed("d", beside: 3, at: now)
+        now = now.advanced(by: LinkCap.doubt)
+        let isEarly = cap.hasRoom(beside: 3, at: now)
+        now = now.advanced(by: LinkCap.doubt)
+        let isDue = cap.hasRoom(beside: 3, at: now)
+        #expect(!isEarly && isDue)
+        cap.connected("e", as: 4, at: now)
+        #expect(cap.limit == 7)
+        let hasRoom = cap.hasRoom(beside: 6, at: now)
+        #expect(hasRoom)
     }
 
     @Test func `a learned cap rises again step by step, never beyond what is allowed`() {

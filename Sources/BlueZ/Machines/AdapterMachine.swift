@@ -182,14 +182,17 @@ package struct AdapterMachine: Equatable {
     }
 
     /// A link was established.
-    package mutating func linked(_ module: String) {
-        cap.connected()
+    package mutating func linked(_ module: String, at now: Moment) {
+        links += 1
+        cap.connected(module, as: links, at: now)
         unresolved[module] = nil
         keyless.remove(module)
-        links += 1
     }
 
-    package mutating func unlinked() { links -= 1 }
+    package mutating func unlinked(at now: Moment) {
+        cap.carries(links, at: now)
+        links -= 1
+    }
 
     /// No link was established.
     package mutating func failed(
@@ -197,16 +200,18 @@ package struct AdapterMachine: Equatable {
         _ error: RadioError,
         at now: Moment
     ) -> [Action] {
-        let isNews: Bool
         switch error {
-        case .noFreeLink: isNews = cap.refused(beside: links, at: now)
-        case .connectFailed: isNews = cap.failed(module, beside: links, at: now)
+        case .noFreeLink:
+            guard cap.refused(beside: links, at: now) else { return [] }
+            return [.note(.limitLearned(adapter: word, links: cap.limit))]
+        case .connectFailed:
+            guard cap.failed(module, beside: links, at: now) else { return [] }
+            return [.note(.limitGuessed(adapter: word, links: cap.limit))]
         case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized, .linkLost,
             .heldByAnother, .bond, .timedOut, .missingService, .missingCharacteristic, .att,
             .tooLong, .cancelled:
-            isNews = false
+            return []
         }
-        return isNews ? [.note(.limitLearned(adapter: word, links: cap.limit))] : []
     }
 
     /// The services of a module were not found; returns true when the host should forget the

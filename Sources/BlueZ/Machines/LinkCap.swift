@@ -5,22 +5,44 @@ package import Base
 ///
 /// Adapters do not report their limit in advance. A full adapter either reports that it is full, or
 /// fails like any other. In the second case only consecutive failures of several modules, while
-/// other links exist, indicate a limit. Such a limit may be wrong or temporary, so it is raised
-/// again step by step; and it is dropped when one of these modules fails with room to spare, too.
+/// other links exist, indicate a limit. That is a guess: it is dropped when one more link is made,
+/// and when one of these modules fails with room to spare, too. A module that fails with room to
+/// spare is itself the cause, and its failures say nothing about the adapter.
 package struct LinkCap: Equatable {
     /// The number of modules that must fail in a row; a module that always fails is itself the
     /// cause.
     private static let modulesInARow = 3
     /// How long a learned limit holds before one more link is tried.
     package static let memory = Duration.seconds(300)
+    /// How long a guess holds before one more link is tried; twice as long after each failure.
+    package static let doubt = Duration.seconds(30)
+    /// How long it counts that the adapter carried a number of links: later, another program may
+    /// have one of them.
+    package static let proof = Duration.seconds(120)
+
+    /// A limit that the adapter did not report.
+    private struct Guess: Equatable {
+        let links: Int
+        /// The modules whose failures led to it.
+        var suspects: Set<String>
+        var patience = LinkCap.doubt
+    }
+
+    /// The most links that were open at once lately.
+    private struct Load: Equatable {
+        var links = 0
+        var last = Moment(nanoseconds: 0)
+    }
 
     private let allowed: Int
     package private(set) var limit: Int
     private var learned: Moment?
+    private var guess: Guess?
+    private var load = Load()
     /// Modules whose links failed since the last successful one.
     private var failures: Set<String> = []
-    /// The modules whose failures led to the limit.
-    private var suspects: Set<String> = []
+    /// Modules that last failed with room to spare.
+    private var faulty: Set<String> = []
 
     package init(_ allowed: Int) {
         self.allowed = max(1, allowed)
@@ -28,38 +50,59 @@ package struct LinkCap: Equatable {
     }
 
     package mutating func hasRoom(beside links: Int, at now: Moment) -> Bool {
-        if let since = learned, since.duration(to: now) >= Self.memory {
+        if let since = learned, since.duration(to: now) >= guess?.patience ?? Self.memory {
             limit = min(allowed, limit + 1)
-            learned = limit < allowed ? now : nil
+            // A guess is tried with one link more, until that is made or fails.
+            learned = limit < allowed && guess == nil ? now : nil
         }
         return links < limit
     }
 
-    package mutating func connected() { failures = [] }
+    /// The adapter carries this many links now.
+    package mutating func carries(_ links: Int, at now: Moment) {
+        if links >= carried(at: now) { load = Load(links: links, last: now) }
+    }
+
+    private func carried(at now: Moment) -> Int {
+        load.last.duration(to: now) < Self.proof ? load.links : 0
+    }
+
+    /// The module was connected, as one of `links` links.
+    package mutating func connected(_ module: String, as links: Int, at now: Moment) {
+        failures = []
+        faulty.remove(module)
+        carries(links, at: now)
+        if let guess, links > guess.links { drop() }
+    }
 
     /// An attempt failed without a reason while `links` links were open.
     ///
-    /// Returns true when a lower limit was learned.
+    /// Returns true when a lower limit was guessed.
     package mutating func failed(_ module: String, beside links: Int, at now: Moment) -> Bool {
-        guard links > 0 else {
+        guard links > 0, links >= carried(at: now), links >= guess?.links ?? 0 else {
             failures = []
-            acquit(module)
+            faulty.insert(module)
+            if let guess, guess.suspects.contains(module) { drop() }
             return false
         }
-        if links < limit { acquit(module) }
+        carries(links, at: now)
+        guard !faulty.contains(module) else { return false }
+        if var guess {
+            guess.suspects.insert(module)
+            guess.patience = min(Self.memory, guess.patience * 2)
+            (self.guess, limit, learned) = (guess, guess.links, now)
+            return false
+        }
         failures.insert(module)
         guard failures.count >= Self.modulesInARow else { return false }
-        let modules = failures
+        let suspects = failures
         guard learn(links, at: now) else { return false }
-        suspects = modules
+        guess = Guess(links: links, suspects: suspects)
         return true
     }
 
-    /// The module fails with fewer links than the limit allows: it is itself the cause of the
-    /// failures that were taken for a limit.
-    private mutating func acquit(_ module: String) {
-        guard suspects.contains(module) else { return }
-        suspects = []
+    private mutating func drop() {
+        guess = nil
         limit = allowed
         learned = nil
     }
@@ -71,8 +114,8 @@ package struct LinkCap: Equatable {
 
     private mutating func learn(_ links: Int, at now: Moment) -> Bool {
         failures = []
-        suspects = []
         guard links > 0, links < limit else { return false }
+        guess = nil
         limit = links
         learned = now
         return true

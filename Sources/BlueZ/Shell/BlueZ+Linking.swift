@@ -211,7 +211,7 @@ extension BlueZ {
         for (characteristic, record) in body.table {
             if let socket = body.writers[record.path] { face.keep(socket, for: characteristic) }
         }
-        body.lane.machine.linked(body.machine.address)
+        body.lane.machine.linked(body.machine.address, at: now)
         drive(body.lane, body.lane.machine.attemptEnded(body.ticket, at: now))
         // The task may have given up at this very moment.
         guard body.wanted.settle(.success(face)) else {
@@ -261,7 +261,7 @@ extension BlueZ {
         guard links.removeValue(forKey: body.ticket) != nil else { return }
         let lane = body.lane
         pairingEnded(body.ticket)
-        if body.hasStood { lane.machine.unlinked() }
+        if body.hasStood { lane.machine.unlinked(at: now) }
         drive(lane, lane.machine.attemptEnded(body.ticket, at: now))
         body.wanted.settle(.failure(.cancelled))
         for ender in body.enders { ender.settle(.success(())) }
