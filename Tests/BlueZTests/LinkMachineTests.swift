@@ -308,6 +308,23 @@ private struct LinkBench {
         #expect(bench.connected(false) == [.remember, .call(.connect)])
     }
 
+    @Test func `a link that did not end is left to the next try, and no other run is blamed`() {
+        var bench = LinkBench.standing()
+        _ = bench.release()
+        _ = bench.drained()
+        #expect(bench.answer(.disconnect) == [])
+        // Without `forget`, the address stays among those of this program's links.
+        #expect(bench.pass(.seconds(6)) == [.over])
+        var next = LinkBench(isLeftBehind: true)
+        next.facts.device?.isConnected = true
+        guard case .note(let note) = next.begin().first else {
+            Issue.record("the link that was left is not noted")
+            return
+        }
+        #expect(note.description.contains("by an earlier link of this program"))
+        #expect(!note.description.contains("run"))
+    }
+
     @Test func `a link of an earlier run that somebody uses is that one's`() {
         var bench = LinkBench(isLeftBehind: true)
         bench.facts.device?.isConnected = true

@@ -72,7 +72,7 @@ package struct LinkMachine: Equatable {
         case idle
         /// The host does not know the device. Next: `clearing`, `connecting`, `over`.
         case hearing(until: Moment)
-        /// A link that an earlier run left is ended first.
+        /// A link that this program has left is ended first.
         ///
         /// Next: `connecting`, `ending`.
         case clearing(until: Moment)
@@ -118,7 +118,8 @@ package struct LinkMachine: Equatable {
     let policy: BondPolicy
     let rules: Rules
     let limit: Moment
-    /// Whether an earlier run of this program has made a link to this address and not ended it.
+    /// Whether this program has made a link to this address before, in this run or an earlier one,
+    /// and not ended it.
     let isLeftBehind: Bool
     package internal(set) var state = State.idle
     /// The device's object, once it was found.
