@@ -1,3 +1,5 @@
+import Radio
+
 /// The settings in BlueZ's main.conf that bulk transfer depends on.
 package struct BlueZConfiguration {
     private var values: [String: String] = [:]
@@ -74,26 +76,15 @@ package struct BlueZConfiguration {
         return findings
     }
 
-    /// How long a link may be silent before the host gives it up, in units of 10 ms.
-    private enum Silence {
-        /// Linux's own value, when BlueZ sets none.
-        static let usual = 42
-        /// Flash of common chips is erased in less.
-        static let enough = 400
-        static let advised = 1_000
-        /// BlueZ reads no other value.
-        static let allowed = 10...3_200
-    }
-
     /// Whether links survive a module that is silent while it erases its flash.
     ///
     /// `inForce` is the value that an adapter's kernel uses, when it can be read.
     package func linkFinding(on adapter: String, inForce: Int?) -> Finding? {
         let set = values["LE.ConnectionSupervisionTimeout"].flatMap { Int($0) }
-            .flatMap { Silence.allowed.contains($0) ? $0 : nil }
-        let units = inForce ?? set ?? Silence.usual
-        guard units < Silence.enough else { return nil }
-        let isSetAndUnused = inForce != nil && (set ?? 0) >= Silence.enough
+            .flatMap { SupervisionTimeout.allowed.contains($0) ? $0 : nil }
+        let units = inForce ?? set ?? SupervisionTimeout.usual
+        guard units < SupervisionTimeout.enough else { return nil }
+        let isSetAndUnused = inForce != nil && (set ?? 0) >= SupervisionTimeout.enough
         return Finding(
             .warning,
             adapter,
@@ -102,9 +93,7 @@ package struct BlueZConfiguration {
             isSetAndUnused
                 ? "main.conf has a longer time, but the kernel does not use it: "
                     + "systemctl restart bluetooth, then look again"
-                : "set ConnectionSupervisionTimeout = \(Silence.advised) under [LE] in "
-                    + "/etc/bluetooth/main.conf (\(Silence.advised / 100) s), "
-                    + "then: systemctl restart bluetooth"
+                : SupervisionTimeout.remedy
         )
     }
 

@@ -184,6 +184,48 @@ import Testing
         #expect(course.memory.interruptions == 6)
     }
 
+    /// The message after the link was lost at these bytes, so long after each.
+    private func message(
+        after losses: [(byte: Int, silence: Double, fault: UpdateFault)]
+    ) throws -> String {
+        var course = try SampleCourse.course { $0.stage = .transferring }
+        for (byte, silence, fault) in losses {
+            var machine = transfer(course)
+            _ = machine.probed(.nothing(parts: 1), &course, at: at(0))
+            machine.progressed(to: byte, resumedFrom: 0, &course, at: at(1))
+            let turn = machine.failed(fault, &course, at: at(1 + silence))
+            if case .end(.failed(let fault)) = turn { return fault.description }
+        }
+        return "goes on"
+    }
+
+    @Test
+    func `a link that is always lost at one byte, like one of a module that erases, has a remedy`()
+        throws
+    {
+        let lost = SampleCourse.lost
+        let same = try message(
+            after: [(500, 0.45, lost), (500, 0.9, lost), (500, 0.44, lost), (500, 0.5, lost)]
+        )
+        #expect(same.contains("each time at byte 500, 440ms after the last answer"), "\(same)")
+        #expect(same.contains("ConnectionSupervisionTimeout = 1000 under [LE]"))
+        // At other bytes, at once, after a long time, or because of something else.
+        let others: [[(byte: Int, silence: Double, fault: UpdateFault)]] = [
+            [(500, 0.45, lost), (400, 0.45, lost), (300, 0.45, lost), (200, 0.45, lost)],
+            [(500, 0.45, lost), (500, 0.45, lost), (500, 0.45, lost), (500, 0, lost)],
+            [(500, 0.45, lost), (500, 0.45, lost), (500, 0.45, lost), (500, 9, lost)],
+            [
+                (500, 1, lost), (500, 1, lost), (500, 1, lost),
+                (500, 1, UpdateFault(.transient, "no")),
+            ],
+        ]
+        for losses in others {
+            let message = try message(after: losses)
+            #expect(message.contains("without a byte more"), "\(message)")
+            #expect(!message.contains("ConnectionSupervisionTimeout"), "\(message)")
+        }
+    }
+
     @Test func `a link that breaks with the order to run leaves it in doubt`() throws {
         for (bootloader, aim) in [(false, UpdateProof.Aim.activation), (true, .image)] {
             var course = try SampleCourse.course(bootloader: bootloader)

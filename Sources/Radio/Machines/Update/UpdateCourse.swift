@@ -111,4 +111,42 @@ package struct TransferEffort: Equatable, Sendable {
     /// The most bytes that the module had when a transfer was interrupted.
     package internal(set) var best: Int
     package internal(set) var beginning = Beginning.fresh
+    /// Losses of the link at one place of the image, the last ones in a row.
+    private var silence: Silence?
+
+    private struct Silence: Equatable {
+        let place: Int
+        var count = 0
+        /// The shortest and the longest time without progress before a loss.
+        var shortest: Duration
+        var longest: Duration
+    }
+
+    package init(best: Int) { self.best = best }
+
+    /// The transfer was interrupted at a place of the image; `time` is how long nothing came
+    /// before the link was lost, and nil for interruptions of other kinds.
+    mutating func fallsSilent(_ time: Duration?, at place: Int) {
+        guard let time else { return silence = nil }
+        var all = Silence(place: place, shortest: time, longest: time)
+        if let silence, silence.place == place { all = silence }
+        all.count += 1
+        all.shortest = min(all.shortest, time)
+        all.longest = max(all.longest, time)
+        silence = all
+    }
+
+    /// The likely cause and its remedy, when the link was lost `count` times at one place, as a
+    /// module loses it that is silent while it erases its flash; nil otherwise.
+    func silenceSentence(after count: Int) -> String? {
+        // No link has a shorter supervision timeout; with a long one, flash is not the reason.
+        guard let silence, silence.count >= max(2, count),
+            silence.shortest >= .milliseconds(10 * SupervisionTimeout.allowed.lowerBound),
+            silence.longest <= .milliseconds(10 * SupervisionTimeout.enough)
+        else { return nil }
+        return "; each time at byte \(silence.place), \(silence.shortest.brief) after the last "
+            + "answer: many modules are silent while they erase their flash, and Linux ends a link "
+            + "after \(10 * SupervisionTimeout.usual) ms of silence unless told otherwise; "
+            + SupervisionTimeout.remedy
+    }
 }

@@ -40,7 +40,7 @@ package enum UpdateState: Equatable, Sendable {
     private init(_ machine: UpdateTransfer) {
         switch machine.state {
         case .probing: self = .probing
-        case .transferring(let part, _, _): self = .transferring(part: part)
+        case .transferring(let part, _, _, _): self = .transferring(part: part)
         case .activating: self = .activating
         }
     }

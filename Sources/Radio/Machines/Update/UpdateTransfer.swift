@@ -18,10 +18,11 @@ package struct UpdateTransfer: Equatable, Sendable {
         ///
         /// Next: `transferring`, `activating`, `settling`, `leaving`.
         case probing(Reason, until: Moment)
-        /// Ends at `until`, or earlier when there is no progress before `stall`.
+        /// Ends at `until`, or earlier when there is no progress before `stall`; `moved` is the
+        /// time of the last progress, or of the beginning.
         ///
         /// Next: `transferring`, `activating`, `settling`, `leaving`, the end.
-        case transferring(part: Int, until: Moment, stall: Moment)
+        case transferring(part: Int, until: Moment, stall: Moment, moved: Moment)
         /// The module is asked to run the image.
         ///
         /// Next: `settling`, `leaving`, the end.
@@ -37,7 +38,7 @@ package struct UpdateTransfer: Equatable, Sendable {
     package var nextDeadline: Moment {
         switch state {
         case .probing(_, let until), .activating(let until): until
-        case .transferring(_, let until, let stall): min(until, stall)
+        case .transferring(_, let until, let stall, _): min(until, stall)
         }
     }
 
@@ -51,7 +52,7 @@ package struct UpdateTransfer: Equatable, Sendable {
 
     /// What is known of the beginning of the part that is being sent.
     func start(_ course: UpdateCourse) -> TransferStart {
-        guard case .transferring(let part, _, _) = state else { return .fresh }
+        guard case .transferring(let part, _, _, _) = state else { return .fresh }
         if course.effort.beginning == .refused { return .again }
         return course.effort.best > course.goal.size(before: part) ? .begun : .fresh
     }
@@ -124,7 +125,8 @@ package struct UpdateTransfer: Equatable, Sendable {
         state = .transferring(
             part: part,
             until: now.advanced(by: max(.seconds(600), least)),
-            stall: now.advanced(by: first)
+            stall: now.advanced(by: first),
+            moved: now
         )
         return .act(.transfer(part: part, pace: course.effort.pace))
     }
@@ -136,14 +138,15 @@ package struct UpdateTransfer: Equatable, Sendable {
         _ course: inout UpdateCourse,
         at now: Moment
     ) {
-        guard case .transferring(let part, let until, var stall) = state else { return }
+        guard case .transferring(let part, let until, var stall, var moved) = state else { return }
         if resumed > 0, course.effort.beginning == .fresh { course.effort.beginning = .resumed }
         let position = course.goal.size(before: part) + offset
         if position > course.memory.acknowledged {
             stall = now.advanced(by: course.limits.stall)
+            moved = now
         }
         course.memory.acknowledged = position
-        state = .transferring(part: part, until: until, stall: stall)
+        state = .transferring(part: part, until: until, stall: stall, moved: moved)
     }
 
     /// The module has taken the whole part; `linkHolds` is true when more can be sent immediately.
@@ -152,7 +155,7 @@ package struct UpdateTransfer: Equatable, Sendable {
         _ course: inout UpdateCourse,
         at now: Moment
     ) -> UpdateTurn? {
-        guard case .transferring(let part, _, _) = state else { return nil }
+        guard case .transferring(let part, _, _, _) = state else { return nil }
         course.memory.acknowledged = course.goal.size(before: part + 1)
         course.fruitless = 0
         guard part + 1 < course.goal.sizes.count else {
@@ -205,7 +208,7 @@ package struct UpdateTransfer: Equatable, Sendable {
         _ course: inout UpdateCourse,
         at now: Moment
     ) -> UpdateTurn {
-        if fault.kind == .alreadyThere, case .transferring(let part, _, _) = state,
+        if fault.kind == .alreadyThere, case .transferring(let part, _, _, _) = state,
             part + 1 < course.goal.sizes.count
         {
             // The module has this part or a newer one, so it needs the next part.
@@ -218,13 +221,23 @@ package struct UpdateTransfer: Equatable, Sendable {
         course.effort.best = max(course.effort.best, acknowledged)
         course.memory.interruptions += 1
         course.lastCause = fault
+        course.effort.fallsSilent(silence(before: fault, at: now), at: acknowledged)
         guard course.fruitless < course.limits.fruitless else {
             return .fail(
                 .transient,
                 "the transfer broke \(course.fruitless + 1) times without a byte more: \(fault)"
+                    + (course.effort.silenceSentence(after: course.fruitless) ?? "")
             )
         }
         return .leave(for: .receive, pause: .zero)
+    }
+
+    /// How long nothing came before the link was lost; nil for every other fault.
+    private func silence(before fault: UpdateFault, at now: Moment) -> Duration? {
+        guard fault.kind == .linkLost, case .transferring(_, _, _, let moved) = state else {
+            return nil
+        }
+        return moved.duration(to: now)
     }
 
     /// The link was lost while the module was asked to run the image: only the module knows whether
@@ -244,7 +257,7 @@ package struct UpdateTransfer: Equatable, Sendable {
     package mutating func tick(_ course: inout UpdateCourse, at now: Moment) -> UpdateTurn? {
         guard now >= nextDeadline else { return nil }
         switch state {
-        case .transferring(_, _, let stall):
+        case .transferring(_, _, let stall, _):
             let fault = UpdateFault(
                 .transient,
                 .tooFast,
