@@ -2,7 +2,8 @@ import Base
 import Radio
 import Synchronization
 
-/// Listens on one adapter for the rollout's modules, and records how strong each one is heard.
+/// Listens on one adapter for the rollout's modules, and records how strong each one is heard, and
+/// which ones are two modules with one serial.
 struct AdapterListener: Sendable {
     /// A first scan lasts until no new module was heard for this long.
     private static let lull = Duration.seconds(1)
@@ -11,25 +12,34 @@ struct AdapterListener: Sendable {
 
     private let adapter: Int
     private let modules: RollCall
+    private let jobs: [VehicleJob]
     private let shell: SchedulerShell
     private let means = SignalMeans()
+    private let namesakes = Monitor<[Int: Namesakes]>([:])
 
-    init(_ adapter: Int, _ modules: RollCall, _ shell: SchedulerShell) {
-        (self.adapter, self.modules, self.shell) = (adapter, modules, shell)
+    init(_ adapter: Int, _ modules: RollCall, _ jobs: [VehicleJob], _ shell: SchedulerShell) {
+        (self.adapter, self.modules, self.jobs, self.shell) = (adapter, modules, jobs, shell)
     }
 
     /// Vehicles that were heard, in their order.
     var heard: [Int] { means.vehicles }
 
-    /// Accepts vehicles that this adapter has not heard yet, or not often enough.
+    /// Vehicles of which two modules were heard, with the addresses of both.
+    var doubles: [(vehicle: Int, pair: [Peer])] {
+        namesakes.withLock { $0.compactMap { vehicle, known in known.pair.map { (vehicle, $0) } } }
+            .sorted { $0.0 < $1.0 }
+    }
+
+    /// Accepts vehicles that this adapter has not heard yet, or not often enough, or under another
+    /// address.
     var filter: ScanFilter {
         ScanFilter { advertisement in
-            modules.members(in: advertisement).contains(where: isWanted)
+            modules.members(in: advertisement).contains { isWanted($0, advertisement.peer) }
         }
     }
 
-    private func isWanted(_ vehicle: Int) -> Bool {
-        guard !means.isEnough(for: vehicle) else { return false }
+    private func isWanted(_ vehicle: Int, _ peer: Peer) -> Bool {
+        guard !means.isEnough(for: vehicle) || isNews(peer, of: vehicle) else { return false }
         return shell.with { state in
             switch state.scheduler.dispatch.vehicles[vehicle].phase {
             case .closed, .queued: return true
@@ -64,15 +74,30 @@ struct AdapterListener: Sendable {
                 guard error == .timedOut else { throw error }
                 continue
             }
-            for vehicle in modules.members(in: heard) where self.isWanted(vehicle) {
+            for vehicle in modules.members(in: heard) where self.isWanted(vehicle, heard.peer) {
                 let known = shell.with { state in
                     state.scheduler.dispatch.vehicles[vehicle].signals[adapter]
                 }
-                if known == nil { last = time.now }
+                if known == nil || isNews(heard.peer, of: vehicle) { last = time.now }
+                compare(heard, with: vehicle)
+                guard !means.isEnough(for: vehicle) else { continue }
                 let signal = means.note(vehicle, heard.signal, after: known)
                 shell.with { $0.scheduler.heard(vehicle, on: adapter, signal: signal) }
             }
         }
+    }
+
+    private func isNews(_ peer: Peer, of vehicle: Int) -> Bool {
+        namesakes.withLock { $0[vehicle]?.isNews(peer) ?? false }
+    }
+
+    /// A module that another program holds was not heard, and a bootloader may have an address of
+    /// its own.
+    private func compare(_ heard: Advertisement, with vehicle: Int) {
+        let job = jobs[vehicle]
+        let sighting = job.driver.recogniser.sighting(of: job.serial, in: heard)
+        guard !heard.isHeld, sighting?.role == .application else { return }
+        namesakes.withLock { $0[vehicle, default: Namesakes()].hears(heard.peer) }
     }
 }
 

@@ -616,7 +616,7 @@ struct RunSession {
         let began = time.now
         let central = shell.with { $0.centrals[adapter] }
         let limit = began.advanced(by: depot.rules.seekTimeout)
-        let listener = AdapterListener(adapter, modules, shell)
+        let listener = AdapterListener(adapter, modules, run.jobs, shell)
         do throws(RadioError) {
             try await central.withScan(listener.filter) { (scan) throws(RadioError) in
                 try await listener.listen(to: scan, until: limit, time)
@@ -630,6 +630,7 @@ struct RunSession {
                 await time.sleep(for: .seconds(1), "the adapter to listen again")
             }
         }
+        for (vehicle, pair) in listener.doubles { warn(of: vehicle, pair) }
         if shared != nil { await depot.coordinator.hears(signals(listener.heard)) }
         shell.with { state in
             let listened = began.duration(to: time.now)
@@ -639,5 +640,19 @@ struct RunSession {
         }
         shell.advance()
         shell.bell.ring()
+    }
+
+    /// Reports once that two modules in reach have the serial of one vehicle.
+    private func warn(of vehicle: Int, _ pair: [Peer]) {
+        guard shell.with({ $0.doubles.insert(vehicle).inserted }) else { return }
+        let job = run.jobs[vehicle]
+        let places = pair.map(\.description).joined(separator: " and ")
+        depot.events.emit(
+            .warning(
+                "\(job.vehicle): two modules in reach have the serial \(job.serial), at \(places), "
+                    + "and only one of them is worked on; take the one that is not the vehicle's "
+                    + "away, or give it a serial of its own, and look at what both run"
+            )
+        )
     }
 }

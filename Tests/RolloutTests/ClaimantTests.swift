@@ -1,5 +1,7 @@
 import Base
 import Families
+import Radio
+import Reports
 import Rollout
 import Simulation
 import Store
@@ -32,6 +34,46 @@ import Testing
                 #expect(message.contains("2 modules claim the serial 00a0000000000001"))
             }
         }
+    }
+
+    private func warnings(of bench: DepotBench) throws -> [String] {
+        let report = try bench.run([.update(DepotBench.image(bytes: 6_000))], vehicles: 1)
+        #expect(report.result.counts == [.succeeded: 1], "\(report.record(1)?.end as Any)")
+        return bench.events.compactMap { event in
+            if case .warning(let text) = event.body { text } else { nil }
+        }
+    }
+
+    @Test func `of two modules with one serial and one secret a warning names both`() throws {
+        for seed in 1...8 {
+            let twin = DepotBench.module(1) { $0.addressGeneration = 5 }
+            let bench = DepotBench(seed: UInt64(seed), [DepotBench.module(1), twin])
+            let warnings = try warnings(of: bench)
+            #expect(warnings.count == 1, "seed \(seed): \(warnings)")
+            let text = warnings.first ?? ""
+            #expect(text.hasPrefix("v1: two modules in reach have the serial 00a0000000000001"))
+            #expect(text.contains("at C0:00:00:00:00:02 and C5:00:00:00:00:02"), "\(text)")
+        }
+    }
+
+    @Test
+    func `a module alone is not warned of, and neither is one with another address each time`()
+        throws
+    {
+        for seed in 1...4 {
+            let module = DepotBench.module(1) { $0.faults = [.init(.addressChanges, times: 9)] }
+            #expect(try warnings(of: DepotBench(seed: UInt64(seed), [module])) == [])
+        }
+    }
+
+    @Test(arguments: [("ABA", "AB"), ("ABCDB", "BD"), ("AAB", nil), ("ABCDEF", nil), ("", nil)])
+    func `an address that is heard again after another one is a second module's`(
+        heard: String,
+        pair: String?
+    ) {
+        var namesakes = Namesakes()
+        for letter in heard { namesakes.hears(Peer(handle: String(letter))) }
+        #expect(namesakes.pair.map { $0.map(\.handle).joined() } == pair)
     }
 
     @Test func `both are named when the other one was met first`() throws {

@@ -17,6 +17,8 @@ final class SchedulerShell: Sendable {
         var failure: JournalError?
         /// Adapters that failed an execution, and were not reported yet.
         var losses: [(adapter: String, error: RadioError)] = []
+        /// Vehicles of which it was reported that two modules have their serial.
+        var doubles: Set<Int> = []
         /// Adapters that do not work, with their errors, times and numbers of failures in a row.
         var ill: [Int: Illness] = [:]
     }
