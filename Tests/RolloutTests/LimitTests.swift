@@ -37,28 +37,6 @@ import Testing
         #expect(record.interruptions == limit + 1)
     }
 
-    @Test(arguments: [420, 4_200])
-    func `a module that is always silent at one byte fails with the host's setting that helps`(
-        milliseconds: Int
-    ) throws {
-        let module = DepotBench.module(1) {
-            $0.link.supervisionTimeout = .milliseconds(milliseconds)
-            $0.faults = [.init(.silent(at: 9_000), times: 500)]
-        }
-        let bench = DepotBench(seed: 3, [module])
-        let night = try bench.nights(
-            update,
-            [DepotBench.schedule([[0]])],
-            rules: try DepotBench.rules()
-        )[0]
-        #expect(night.result.counts == [.failed: 1])
-        let message = night.records.first?.end?.message ?? ""
-        #expect(message.contains("without a byte more"), "\(message)")
-        // A host whose links last long enough already has another fault.
-        let helps = message.contains("ConnectionSupervisionTimeout = 1000 under [LE]")
-        #expect(helps == (milliseconds == 420), "\(message)")
-    }
-
     @Test func `attempts after a transfer that got no further are bounded too`() throws {
         let bench = DepotBench(seed: 3, [hopeless])
         var rules = try DepotBench.rules()

@@ -202,6 +202,22 @@ import Testing
         #expect(result.interruptions == 0)
     }
 
+    @Test(arguments: [420, 4_200])
+    func `a module that is lost in each erase fails with the setting of the host that may help`(
+        milliseconds: Int
+    ) throws {
+        var bench = try SMPBench()
+        bench.plan.link.supervisionTimeout = .milliseconds(milliseconds)
+        bench.plan.rules.resetsInSilence = true
+        bench.plan.faults = [.init(.restartInErase, times: 500)]
+        let result = try bench.update([try sample(size: 20_000)])
+        #expect(result.outcome == .failed)
+        #expect(result.message.contains("without a byte more"), "\(result.message)")
+        // A host whose links last long enough has no such setting to make.
+        let helps = result.message.contains("ConnectionSupervisionTimeout = 1000 under [LE]")
+        #expect(helps == (milliseconds == 420), "\(result.message)")
+    }
+
     @Test func `a reset that only the supervision timeout shows is a restart all the same`() throws
     {
         var bench = try SMPBench()
