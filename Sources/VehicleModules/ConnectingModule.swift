@@ -117,4 +117,28 @@ extension ModuleRadio {
             updates: updates
         ) { try await body($0.connected()) }
     }
+
+    /// Lends a connected module as it was discovered: with its family and the first of its profiles.
+    @discardableResult
+    public func withModule<R: Sendable>(
+        _ found: DiscoveredVehicleModule,
+        secret: ModuleSecret? = nil,
+        bond: ModuleBond? = nil,
+        timeout: Duration = .seconds(30),
+        reconnects: Bool = false,
+        updates: (@Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck)? = nil,
+        _ body: @Sendable (ConnectedModule) async throws -> R
+    ) async throws -> R {
+        try await withModule(
+            found.serial,
+            family: found.family,
+            profile: found.profiles[0],
+            secret: secret,
+            bond: bond,
+            timeout: timeout,
+            reconnects: reconnects,
+            updates: updates,
+            body
+        )
+    }
 }

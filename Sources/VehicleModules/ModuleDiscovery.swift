@@ -37,7 +37,7 @@ public struct ModuleDiscovery: Sendable {
 extension ModuleRadio {
     /// Scans while `body` runs, but at most for `duration`; the scan ends with the body.
     ///
-    /// With `profiles`, such as `["comodule/generic"]`, only modules that these profiles recognise
+    /// With `profiles`, such as `["comodule/generic"]`, only modules that one of these profiles recognises
     /// are reported.
     @discardableResult
     public func withDiscovery<R: Sendable>(
@@ -45,6 +45,11 @@ extension ModuleRadio {
         profiles: Set<String>? = nil,
         _ body: @Sendable (ModuleDiscovery) async throws -> R
     ) async throws -> R {
+        for name in (profiles ?? []).sorted() {
+            let words = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            let family = try Self.family(String(words[0]))
+            _ = try Self.profile(words.count > 1 ? String(words[1]) : "", of: family, in: library)
+        }
         let found = ModuleDiscovery()
         let discovery = Discovery(central: central, time: time, library: library, log: log)
         let result = await withTaskGroup(of: Void.self) { group in
@@ -52,15 +57,10 @@ extension ModuleRadio {
                 let problem = await withTaskGroup(of: Void.self) { group in
                     group.addTask {
                         for await list in discovery.modules.values() {
-                            let wanted = list.filter { module in
-                                let name = "\(module.family.rawValue)/\(module.profile)"
-                                return profiles?.contains(name) ?? true
+                            let wanted = list.compactMap {
+                                DiscoveredVehicleModule($0, for: profiles)
                             }
-                            found.snapshot.set(
-                                ModuleDiscovery.Snapshot(
-                                    modules: wanted.map { DiscoveredVehicleModule($0) }
-                                )
-                            )
+                            found.snapshot.set(ModuleDiscovery.Snapshot(modules: wanted))
                         }
                     }
                     var problem: DiscoveryProblem?

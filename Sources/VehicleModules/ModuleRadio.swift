@@ -107,7 +107,7 @@ public struct ModuleRadio: Sendable {
             }
         } catch { throw ModuleFailure(error) }
         return heard.value.values.sorted { $0.serial < $1.serial }
-            .map { DiscoveredVehicleModule($0) }
+            .compactMap { DiscoveredVehicleModule($0) }
     }
 
     // MARK: Connection

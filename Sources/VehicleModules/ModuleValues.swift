@@ -7,11 +7,20 @@ public struct DiscoveredVehicleModule: Sendable, Hashable {
     public let serial: String
     /// The kind of module, for example `comodule`.
     public let family: String
+    /// The names of the profiles that recognise it, of those that the scan is for; never empty.
+    ///
+    /// The first one is used to connect to it as discovered.
+    public let profiles: [String]
     public let name: String
     /// In dBm.
     public let signal: Int
 
-    init(_ module: DiscoveredModule) {
+    /// Nil when none of the `wanted` profiles recognises it.
+    init?(_ module: DiscoveredModule, for wanted: Set<String>? = nil) {
+        profiles = module.profiles.filter { name in
+            wanted?.contains("\(module.family.rawValue)/\(name)") ?? true
+        }
+        guard !profiles.isEmpty else { return nil }
         serial = module.serial.text
         family = module.family.rawValue
         name = module.name

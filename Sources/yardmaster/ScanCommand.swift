@@ -134,7 +134,7 @@ struct ScanCommand: Sendable {
                     return .object([
                         "serial": .string(module.serial.text),
                         "family": .string(module.family.rawValue),
-                        "profile": .string(module.profile),
+                        "profile": .string(module.profiles[0]),
                         "name": .string(module.name),
                         "signal": .integer(Int64(module.signal)),
                         "bootloader": .bool(module.isInBootloader),

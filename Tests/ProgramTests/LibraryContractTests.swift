@@ -94,6 +94,40 @@ import VehicleModules
     }
 
     @Test(arguments: Air.allCases)
+    func `a module is connected to as it was discovered, by any profile that recognises it`(
+        air: Air
+    ) async throws {
+        try await on(air) { radio in
+            let wanted: Set = ["comodule/ebike-display"]
+            let found = try await radio.withDiscovery(profiles: wanted) { discovery in
+                for try await list in discovery.lists where list.count == 2 { return list }
+                return []
+            }
+            #expect(found.map(\.profiles) == [["ebike-display"], ["ebike-display"]])
+            let first = try #require(found.first)
+            try await radio.withModule(first, secret: ModuleSecret("11")) { module in
+                let names = await module.properties.map(\.name)
+                #expect(names.contains("odometer") && !names.contains("state_of_charge"))
+            }
+            let all = try await radio.scan(for: .seconds(10), until: first.serial)
+            let same = try #require(all.first { $0.serial == first.serial })
+            #expect(same.profiles == ["generic", "ebike-display"])
+            let codes = [
+                await LibraryBench.code {
+                    try await radio.withDiscovery(profiles: ["tram/x"]) { _ in }
+                },
+                await LibraryBench.code {
+                    try await radio.withDiscovery(profiles: ["esp/x"]) { _ in }
+                },
+                await LibraryBench.code {
+                    try await radio.withDiscovery(profiles: ["esp"]) { _ in }
+                },
+            ]
+            #expect(codes == [.invalidValue, .invalidFile, .invalidFile])
+        }
+    }
+
+    @Test(arguments: Air.allCases)
     func `a lock is named, agreed with, locked, unlocked and opened for a guest`(
         air: Air
     ) async throws {

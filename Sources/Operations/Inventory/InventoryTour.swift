@@ -145,7 +145,9 @@ package struct InventoryTour: Sendable {
         of module: DiscoveredModule,
         _ library: ProfileLibrary
     ) -> InventoryTarget? {
-        guard let profile = library.profile(module.profile, of: module.family) else { return nil }
+        guard let profile = library.profile(module.profiles[0], of: module.family) else {
+            return nil
+        }
         do throws(ModuleSecretError) {
             return InventoryTarget(
                 serial: module.serial,

@@ -4,8 +4,8 @@ package import Base
 package struct DiscoveredModule: Sendable, Hashable {
     package let serial: Serial
     package let family: Family
-    /// The first profile of its family that recognises it.
-    package let profile: String
+    /// The profiles of its family that recognise it; never empty.
+    package let profiles: [String]
     /// The name to show; a module without a name gets its family's default name.
     package var name: String
     /// In dBm.

@@ -130,7 +130,7 @@ package struct Neighbourhood {
         let module = DiscoveredModule(
             serial: found.serial,
             family: found.family,
-            profile: found.profile,
+            profiles: found.profiles,
             name: Self.name(advertisement, found) ?? known?.name
                 ?? found.unnamed,
             signal: advertisement.signal,

@@ -3,7 +3,8 @@ package import Base
 /// A module that one profile recognises in an advertisement.
 package struct ModuleClaim: Sendable, Hashable {
     package let family: Family
-    package let profile: String
+    /// The profiles of its family that recognise it, in the order in which they are tried.
+    package internal(set) var profiles: [String]
     package let serial: Serial
     /// The module waits for an image, or has received part of one, and runs nothing else.
     package let isBootloader: Bool
@@ -12,7 +13,7 @@ package struct ModuleClaim: Sendable, Hashable {
 
     package init(by profile: Profile, serial: Serial, isBootloader: Bool) {
         family = profile.family
-        self.profile = profile.name
+        profiles = [profile.name]
         unnamed = profile.unnamed
         self.serial = serial
         self.isBootloader = isBootloader

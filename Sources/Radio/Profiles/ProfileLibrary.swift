@@ -65,14 +65,18 @@ package struct ProfileLibrary: Sendable {
     /// The modules that the profiles recognise in an advertisement; a family's generic profile is
     /// tried first.
     ///
-    /// Profiles of one family that find the same serial make one claim.
+    /// Profiles of one family that find the same serial make one claim, which names all of them.
     package func claims(on advertisement: Advertisement) -> [ModuleClaim] {
         var claims: [ModuleClaim] = []
         func add(_ claim: ModuleClaim) {
-            let isKnown = claims.contains {
+            let known = claims.firstIndex {
                 $0.serial == claim.serial && $0.family == claim.family
             }
-            if !isKnown { claims.append(claim) }
+            if let known {
+                claims[known].profiles += claim.profiles
+            } else {
+                claims.append(claim)
+            }
         }
         // A device with a bootloader name that we gave can be nothing else, so other profiles are
         // not tried.
