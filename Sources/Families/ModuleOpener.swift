@@ -18,11 +18,17 @@ package enum ModuleSecretError: Error, Sendable, Hashable {
 
 extension FamilyRegistry {
     /// The opener for a family's modules, made from the vehicle's secret.
+    ///
+    /// Without a secret it opens only modules whose `profile` does not require one.
     package static func opener(
         of family: Family,
-        _ secret: Secret?
+        _ secret: Secret?,
+        by profile: Profile? = nil
     ) throws(ModuleSecretError) -> ModuleOpener {
         guard let entry = entry(of: family) else { throw .missing }
+        let keyed = entry.shape.keyed
+        let needsKey = profile.map { keyed.contains($0.authentication) } ?? !keyed.isEmpty
+        if secret == nil, needsKey { throw .missing }
         return try entry.opener(secret)
     }
 

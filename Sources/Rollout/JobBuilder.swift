@@ -110,7 +110,8 @@ package struct JobBuilder: Sendable {
                 driver: access.module.driver(profile),
                 carShare: access.carShare?.speaking(by: profile),
                 secret: access.secrets.map { ModuleSecretChange($0, profile) },
-                challenge: vehicle.secret == nil ? nil : ModuleChallenge(profile),
+                challenge: vehicle.secret == nil && profile.defaultKey == nil
+                    ? nil : ModuleChallenge(profile),
                 bond: Self.bond(of: vehicle, profile, access.passkey),
                 times: times(of: profile),
                 steps: vehicle.steps.compactMap { job($0, vehicle, images) },

@@ -19,9 +19,9 @@ package struct ModuleChallenge: Sendable {
     let secrets: any ModuleSecrets
     let profile: Profile
 
-    /// Nil where the profile allows no wrong answer before a verdict.
+    /// Nil where the profile allows no wrong answer before a verdict, or none is asked for.
     init?(_ profile: Profile) {
-        guard profile.wrongAnswers.verdict > 0,
+        guard profile.wrongAnswers.verdict > 0, profile.authentication != .none,
             let secrets = FamilyRegistry.secrets(of: profile.family)
         else { return nil }
         self.secrets = secrets

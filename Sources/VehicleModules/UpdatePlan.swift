@@ -61,15 +61,18 @@ struct UpdatePlan: Sendable {
         _ profile: Profile,
         _ secret: Secret?
     ) throws(ModuleFailure) -> any UpdateDriver {
+        let key = if let secret { secret as Secret? } else { try profile.readDefaultKey() }
         do throws(ModuleSecretError) {
-            return try FamilyRegistry.opener(of: profile.family, secret).driver(profile)
+            return try FamilyRegistry.opener(of: profile.family, key, by: profile).driver(profile)
         } catch {
             switch error {
             case .missing:
                 throw ModuleFailure(
                     .invalidPrivateKey,
-                    "modules of family \(profile.family.rawValue) are opened with a secret",
-                    "give the module's secret"
+                    "modules of family \(profile.family.rawValue) are opened with a secret, and "
+                        + "profile \(profile.name) has no default key",
+                    "give the module's secret, or write `default-key: REFERENCE` or "
+                        + "`authentication: none` in a profile of your own"
                 )
             case .unfit(let sentence, let cause, let form):
                 throw ModuleFailure(

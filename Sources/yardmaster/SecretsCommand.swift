@@ -14,7 +14,8 @@ struct SecretsCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let audit = SecretAudit(of: try Inputs.plan(manifest, context, common), context)
+        let plan = try Inputs.plan(manifest, context, common)
+        let audit = try SecretAudit(of: plan, common, context)
         if common.wantsJSON {
             context.console.result(audit.document.text + "\n")
         } else {

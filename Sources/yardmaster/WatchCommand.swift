@@ -40,7 +40,7 @@ struct WatchCommand: Sendable {
         let planned = try vehicle(of: plan)
         let library = try ProfileFolder.library(of: plan, common, context)
         let profile = try profile(of: planned, in: library)
-        let secrets = SecretSource(context: context)
+        let secrets = SecretSource(context: context, profiles: library)
         let stop = Signals.catchThem()
         let driver = try secrets.access(to: planned).module.driver(profile)
         let body:

@@ -15,7 +15,7 @@ extension FamilyRegistry.Entry {
         shape: .comodule,
         bootloader: { ComoduleBootloader.form(of: $0) },
         opener: { (secret) throws(ModuleSecretError) in
-            guard let secret else { throw .missing }
+            guard let secret else { return ModuleOpener { ComoduleUpdate(key: nil, profile: $0) } }
             do throws(ComoduleKeyError) {
                 let key = try ComoduleKey(secret)
                 return ModuleOpener { ComoduleUpdate(key: key, profile: $0) }
@@ -49,6 +49,7 @@ extension ProfileShape {
             Group(
                 "security",
                 service: ComoduleNumbers.security,
+                opens: .challengeResponse,
                 [
                     Group.Role(.key, ComoduleNumbers.key.uuid),
                     Group.Role(.challenge, ComoduleNumbers.challenge.uuid),
@@ -58,7 +59,8 @@ extension ProfileShape {
             ),
             .information, .secureDFU,
         ],
-        authentications: [.challengeResponse],
+        authentications: [.challengeResponse, .none],
+        keyed: [.challengeResponse],
         places: [.register],
         protocols: [.secureDFU],
         // After a wrong answer a module drops the link, and nothing else is known to happen.

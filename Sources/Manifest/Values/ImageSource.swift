@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// The source of an image.
 package enum ImageSource: Sendable, Hashable, CustomStringConvertible {

@@ -1,3 +1,5 @@
+package import Base
+
 /// The kinds of event that a recipient can choose.
 package enum NotifyKind: String, CaseIterable, Sendable, Hashable {
     /// A run has ended as expected.

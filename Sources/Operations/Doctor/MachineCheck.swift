@@ -105,7 +105,7 @@ package struct MachineCheck {
     }
 
     private func secrets(_ vehicles: [PlannedVehicle]) -> [Finding] {
-        let source = SecretSource(context: context)
+        let source = SecretSource(context: context, profiles: profiles)
         return vehicles.flatMap { vehicle in
             source.checks(of: vehicle).compactMap { check in
                 check.fault.map { fault in

@@ -35,10 +35,17 @@ package struct SecretAudit {
     private let plan: FrozenPlan
     private let rows: [Row]
 
-    package init(of plan: FrozenPlan, _ context: Context) {
+    package init(
+        of plan: FrozenPlan,
+        _ common: CommonOptions,
+        _ context: Context
+    ) throws(CommandError) {
         self.plan = plan
         let now = RealTime().wallTime
-        let source = SecretSource(context: context)
+        let source = SecretSource(
+            context: context,
+            profiles: try ProfileFolder.library(of: plan, common, context)
+        )
         let sharers = SharedSecrets(plan.holders, context).groups.reduce(into: [:]) {
             (sharers: inout [VehicleID: Int], group) in
             for holder in group { sharers[holder.vehicle] = group.count - 1 }

@@ -3,7 +3,7 @@ package import Commands
 import Families
 import Glibc
 package import Manifest
-import Radio
+package import Radio
 package import Rollout
 
 /// Reads the secrets that a plan refers to; they are used only as keys.
@@ -12,6 +12,7 @@ package struct SecretSource {
     private static let limit = CarShareToken.longestText + 1
 
     let context: Context
+    private let profiles: ProfileLibrary
     /// Keeps issued tokens; nil when none are needed.
     var tokens: TokenCache?
     /// Who else names a vehicle's secret; nil where no secret is replaced.
@@ -19,10 +20,12 @@ package struct SecretSource {
 
     package init(
         context: Context,
+        profiles: ProfileLibrary = .shipped,
         tokens: TokenCache? = nil,
         replacing shared: SharedSecrets? = nil
     ) {
         self.context = context
+        self.profiles = profiles
         self.tokens = tokens
         self.shared = shared
     }
@@ -139,7 +142,7 @@ package struct SecretSource {
             // A family without secrets has no checks.
             if reference != nil || check.fault != nil { checks.append(check) }
         }
-        attempt("key", isToken ? nil : vehicle.secret, vehicle.secretPlace) {
+        attempt("key", key(of: vehicle), vehicle.secretPlace) {
             () throws(CommandError) in
             _ = try opener(of: vehicle)
             return nil
@@ -174,16 +177,26 @@ package struct SecretSource {
         return checks
     }
 
+    private func profile(of vehicle: PlannedVehicle) -> Profile? {
+        profiles.profile(vehicle.profile, of: vehicle.family)
+    }
+
+    /// What opens its module: its own secret, or else its profile's default key.
+    private func key(of vehicle: PlannedVehicle) -> SecretReference? {
+        guard !FamilyRegistry.takesToken(vehicle.family) else { return nil }
+        return vehicle.secret ?? profile(of: vehicle)?.defaultKey
+    }
+
     private func opener(of vehicle: PlannedVehicle) throws(CommandError) -> ModuleOpener {
-        let isToken = FamilyRegistry.takesToken(vehicle.family)
-        let secret = try (isToken ? nil : vehicle.secret).map { (reference) throws(CommandError) in
+        let reference = key(of: vehicle)
+        let secret = try reference.map { (reference) throws(CommandError) in
             try read(reference, of: "vehicle \(vehicle.id)")
         }
         do throws(ModuleSecretError) {
-            return try FamilyRegistry.opener(of: vehicle.family, secret)
+            let profile = profile(of: vehicle)
+            return try FamilyRegistry.opener(of: vehicle.family, secret, by: profile)
         } catch {
-            guard case .unfit(let sentence, let cause, let form) = error,
-                let reference = vehicle.secret
+            guard case .unfit(let sentence, let cause, let form) = error, let reference
             else { throw missing(vehicle) }
             throw CommandError(
                 .configuration,
@@ -227,6 +240,9 @@ package struct SecretSource {
             .manifest,
             "vehicle \(vehicle.id) has no secret",
             hint: "name one in its `secret` column, as in file:keys/\(vehicle.id).key"
+                + (FamilyRegistry.takesToken(vehicle.family)
+                    ? ""
+                    : ", or write `default-key: REFERENCE` or `authentication: none` in its profile")
         )
     }
 
@@ -303,56 +319,22 @@ package struct SecretSource {
         of owner: String,
         isCredential: Bool = false
     ) throws(CommandError) -> Secret {
-        let sentence = "the secret of \(owner) cannot be read"
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            let kind: CommandError.Kind = errno == ENOENT ? .inputMissing : .configuration
+        do throws(SecretFile.Fault) {
+            return try SecretFile.read(
+                path,
+                forbidding: isCredential ? 0o037 : Self.isSample(path) ? 0o022 : 0o077,
+                shorterThan: Self.limit
+            )
+        } catch {
+            let isMissing = error == .file(FileFault(code: ENOENT))
             throw CommandError(
-                kind,
-                sentence,
-                because: ["\(path): \(Descriptor.text(of: errno))"],
-                hint: kind == .inputMissing
-                    ? "put it there with mode 0600; `file:` is relative to the manifest" : nil
+                isMissing ? .inputMissing : .configuration,
+                "the secret of \(owner) cannot be read",
+                because: [error.sentence(of: path)],
+                hint: isMissing
+                    ? "put it there with mode 0600; `file:` is relative to the file that names it"
+                    : error == .isOpenToOthers ? "chmod 600 \(path)" : nil
             )
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw CommandError(.configuration, sentence, because: ["\(path) is no regular file"])
-        }
-        let forbidden: mode_t = isCredential ? 0o037 : Self.isSample(path) ? 0o022 : 0o077
-        guard status.st_mode & forbidden == 0 else {
-            throw CommandError(
-                .configuration,
-                sentence,
-                because: ["\(path) can be read by other users"],
-                hint: "chmod 600 \(path)"
-            )
-        }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else {
-            throw CommandError(
-                .configuration,
-                sentence,
-                because: ["\(path) belongs to another user"]
-            )
-        }
-        var bytes = [UInt8](repeating: 0, count: Self.limit)
-        defer { bytes.wipe() }
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else {
-            throw CommandError(
-                .configuration,
-                sentence,
-                because: ["\(path): \(Descriptor.text(of: errno))"]
-            )
-        }
-        guard count < Self.limit else {
-            throw CommandError(
-                .configuration,
-                sentence,
-                because: ["\(path) is too long for a secret"]
-            )
-        }
-        return Secret(Array(bytes[..<count]))
     }
 }

@@ -111,7 +111,7 @@ package struct InventoryTour: Sendable {
         in plan: FrozenPlan,
         _ library: ProfileLibrary
     ) throws(CommandError) -> [InventoryTarget] {
-        let secrets = SecretSource(context: context)
+        let secrets = SecretSource(context: context, profiles: library)
         return try vehicles.map { (vehicle) throws(CommandError) in
             let profile: Profile
             do throws(PropertyMistake) {
@@ -153,7 +153,8 @@ package struct InventoryTour: Sendable {
                 serial: module.serial,
                 profile: profile,
                 vehicle: nil,
-                driver: try FamilyRegistry.opener(of: module.family, nil).driver(profile),
+                driver: try FamilyRegistry.opener(of: module.family, nil, by: profile)
+                    .driver(profile),
                 bond: profile.unattendedBond
             )
         } catch {

@@ -1,3 +1,4 @@
+import Base
 package import Commands
 import Glibc
 import Images

@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import Commands
 package import Images
 package import Manifest

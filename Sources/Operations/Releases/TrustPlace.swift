@@ -1,3 +1,4 @@
+package import Base
 package import Commands
 package import Images
 package import Manifest

@@ -360,6 +360,7 @@ package struct RunPreparation {
     ) throws(CommandError) -> [VehicleID: VehicleAccess] {
         let source = SecretSource(
             context: context,
+            profiles: try ProfileFolder.library(of: plan, options.common, context),
             tokens: tokens,
             replacing: SharedSecrets(plan.holders, context)
         )

@@ -15,6 +15,8 @@ package struct Profile: Sendable, Hashable {
     package let advertisement: AdvertisementForm?
     package let gatt: GATTForm
     package let authentication: AuthenticationForm
+    /// What opens a module whose own secret is not given; nil where each needs its own.
+    package var defaultKey: SecretReference?
     /// Whether modules of this model need a bond, unless a vehicle's row states otherwise.
     package let pairing: PairingKind
     /// In the order of the file; a name may occur once for each variant.

@@ -67,8 +67,9 @@ struct ProfileReader {
         let basis = reader.text("known-from") ?? ""
         let shape = shapes.first { $0.family == family }
         let advertisement = advertisement(of: shape)
-        let gatt = gatt(of: shape)
         let authentication = authentication(of: shape)
+        let gatt = gatt(of: shape, opened: authentication)
+        let defaultKey = defaultKey(of: shape, opened: authentication)
         let pairing = reader.choice("pairing", default: PairingKind.none)
         let properties = properties(of: shape)
         let features = features(of: shape)
@@ -80,7 +81,7 @@ struct ProfileReader {
         let wrongAnswers = wrongAnswers(of: shape)
         reader.finish()
         guard let name, let family, let gatt else { return nil }
-        return Profile(
+        var profile = Profile(
             name: name,
             family: family,
             title: title,
@@ -98,6 +99,8 @@ struct ProfileReader {
             answerLimit: times.answer ?? shape?.answerLimit,
             wrongAnswers: wrongAnswers
         )
+        profile.defaultKey = defaultKey
+        return profile
     }
 
     // MARK: Times
@@ -304,13 +307,18 @@ struct ProfileReader {
 
     // MARK: GATT and authentication
 
-    private mutating func gatt(of shape: ProfileShape?) -> GATTForm? {
+    private mutating func gatt(
+        of shape: ProfileShape?,
+        opened authentication: AuthenticationForm
+    ) -> GATTForm? {
         guard let node = reader.node("gatt"), let shape else { return nil }
         var groups = FieldReader(node, diagnostics, as: "the GATT numbers")
         var characteristics: [GATTRole: Characteristic] = [:]
         var uuids: [GATTRole: GATTUUID] = [:]
         for group in shape.groups.sorted(by: { $0.name < $1.name }) {
-            let presence: FieldReader.Presence = group.isRequired ? .required : .optional
+            let isRequired =
+                group.isRequired && (group.opens == nil || group.opens == authentication)
+            let presence: FieldReader.Presence = isRequired ? .required : .optional
             var part = groups.reader(group.name, as: "the \(group.name) service", presence)
             var service = group.service
             if service != nil {
@@ -347,6 +355,32 @@ struct ProfileReader {
             )
         }
         return form
+    }
+
+    private mutating func defaultKey(
+        of shape: ProfileShape?,
+        opened authentication: AuthenticationForm
+    ) -> SecretReference? {
+        guard let text = reader.text("default-key", .optional), let shape else { return nil }
+        let place = reader.place(of: "default-key")
+        guard shape.keyed.contains(authentication) else {
+            diagnostics.error(
+                place,
+                "modules of family \(shape.family.rawValue) with `authentication: "
+                    + "\(authentication.rawValue)` have no default key",
+                hint: "leave it out"
+            )
+            return nil
+        }
+        let folder = FileReference.directory(of: place.file)
+        if let reference = try? SecretReference(text, relativeTo: folder) { return reference }
+        // The text may be the key itself, so it is not shown.
+        diagnostics.error(
+            place,
+            "a key must be a reference, not the key itself",
+            hint: "write `file:PATH`, `credential:NAME` or `env:NAME`"
+        )
+        return nil
     }
 
     // MARK: Properties and features

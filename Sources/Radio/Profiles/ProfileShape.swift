@@ -20,17 +20,21 @@ package struct ProfileShape: Sendable {
         package let service: GATTUUID?
         /// Whether a profile must name it.
         package let isRequired: Bool
+        /// The authentication that it is for; nil for a group that is there with any.
+        package let opens: AuthenticationForm?
         package let roles: [Role]
 
         package init(
             _ name: String,
             service: GATTUUID?,
             isRequired: Bool = true,
+            opens: AuthenticationForm? = nil,
             _ roles: [Role]
         ) {
             self.name = name
             self.service = service
             self.isRequired = isRequired
+            self.opens = opens
             self.roles = roles
         }
     }
@@ -44,6 +48,8 @@ package struct ProfileShape: Sendable {
     package let isHeard: Bool
     package let groups: [Group]
     package let authentications: [AuthenticationForm]
+    /// Those of them that cannot be done without a key, and may have a default one.
+    package let keyed: [AuthenticationForm]
     /// Where properties of its modules may be; empty in a family without properties.
     package let places: [ValuePlace.Kind]
     package let hasFeatures: Bool
@@ -61,6 +67,7 @@ package struct ProfileShape: Sendable {
         isHeard: Bool = true,
         groups: [Group],
         authentications: [AuthenticationForm],
+        keyed: [AuthenticationForm] = [],
         places: [ValuePlace.Kind] = [],
         hasFeatures: Bool = false,
         protocols: [UpdateProtocol] = [],
@@ -72,6 +79,7 @@ package struct ProfileShape: Sendable {
         self.isHeard = isHeard
         self.groups = groups
         self.authentications = authentications
+        self.keyed = keyed
         self.places = places
         self.hasFeatures = hasFeatures
         self.protocols = protocols

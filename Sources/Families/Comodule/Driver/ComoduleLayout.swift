@@ -36,6 +36,9 @@ package struct ComoduleLayout: Sendable, Equatable {
     /// All characteristics in the order in which they are needed, to find the first that is
     /// missing.
     package var all: [Characteristic] {
-        [challenge, response, authenticated, key, selector, register, notifier]
+        [challenge, response, authenticated, key] + registers
     }
+
+    /// Those of a module without authentication.
+    package var registers: [Characteristic] { [selector, register, notifier] }
 }

@@ -3,13 +3,14 @@ package import Radio
 
 /// Updates of Comodule modules: their application starts a bootloader that takes Secure DFU.
 package struct ComoduleUpdate: UpdateDriver {
-    private let key: ComoduleKey
+    /// Nil for modules that are opened without authentication.
+    private let key: ComoduleKey?
     private let profile: Profile
     /// Facts from earlier links, where the program follows the module.
     private var known: CachedModule?
 
     /// Without a profile, the shipped generic profile of the family is used.
-    package init(key: ComoduleKey, profile: Profile? = nil) {
+    package init(key: ComoduleKey?, profile: Profile? = nil) {
         self.key = key
         self.profile = profile ?? Self.generic
     }
@@ -48,7 +49,10 @@ package struct ComoduleUpdate: UpdateDriver {
             time: time,
             answerLimit: profile.answerLimit
         )
-        try await client.authenticate(key)
+        if profile.authentication != .none {
+            guard let key else { throw .value("the module is opened with a key") }
+            try await client.authenticate(key)
+        }
         return ComoduleApplication(client: client, profile: profile, time: time, known: known)
     }
 
@@ -56,7 +60,9 @@ package struct ComoduleUpdate: UpdateDriver {
     ///
     /// When a whole service is missing, the error names the service.
     private func check(_ link: any Link) throws(ModuleError) {
-        let all = ComoduleLayout(profile.gatt)?.all ?? []
+        let layout = ComoduleLayout(profile.gatt)
+        let all =
+            (profile.authentication == .none ? layout?.registers : layout?.all) ?? []
         for characteristic in all where link.flags(of: characteristic) == nil {
             let isWhole = all.allSatisfy {
                 $0.service != characteristic.service || link.flags(of: $0) == nil

@@ -154,7 +154,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     package override func linkMade(_ link: AirLink) {
         super.linkMade(link)
         lastSign = world.now
-        isAuthenticated = false
+        isAuthenticated = plan.profile?.authentication == AuthenticationForm.none
         challenge = (0..<20).map { _ in UInt8(truncatingIfNeeded: world.random.next()) }
         let end: Duration? = strike { if case .linkLostAfter(let time) = $0 { time } else { nil } }
         if let end { world.after(end) { [weak link] in link?.drop() } }

@@ -13,6 +13,7 @@ extension PlanReader {
         plan.name = reader.text("name", default: plan.name)
         let key = hex(
             "key",
+            plan.profile?.authentication == AuthenticationForm.none ? .optional : .required,
             count: 1...20,
             "a simulated module's key is 1 to 20 bytes in hex",
             hint: "invent one: up to 40 hex digits, in quotes"

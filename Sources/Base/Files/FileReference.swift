@@ -1,11 +1,11 @@
-/// A file as the manifest names it, with its path on this machine.
+/// A file as a document names it, with its path on this machine.
 package struct FileReference: Sendable, Hashable {
-    /// The text in the manifest; relative to the manifest unless it starts with `/`.
+    /// The text in the document; relative to the document unless it starts with `/`.
     package let text: String
     /// The path to open.
     package let path: String
 
-    /// `directory` is the manifest's own directory, empty for the current one.
+    /// `directory` is the document's own directory, empty for the current one.
     package init(_ text: String, relativeTo directory: String) {
         self.text = text
         let base = directory.isEmpty || directory.hasSuffix("/") ? directory : directory + "/"
@@ -18,7 +18,7 @@ package struct FileReference: Sendable, Hashable {
     }
 
     /// The file whose name has this ending added.
-    func appending(_ ending: String) -> FileReference {
+    package func appending(_ ending: String) -> FileReference {
         FileReference(text: text + ending, path: path + ending)
     }
 
