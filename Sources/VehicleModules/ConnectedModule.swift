@@ -8,13 +8,17 @@ public struct ConnectedModule: Sendable {
     let radio: ModuleRadio
     let profile: Profile
     let bond: BondPolicy?
+    /// Gets the image of the available update.
+    let offer: Latest<FirmwareImage.Source?>
 
     init(
         _ connection: ModuleConnection,
         on radio: ModuleRadio,
         _ profile: Profile,
-        _ bond: BondPolicy?
+        _ bond: BondPolicy?,
+        _ offer: Latest<FirmwareImage.Source?>
     ) {
+        self.offer = offer
         self.bond = bond
         self.connection = connection
         self.radio = radio
@@ -72,6 +76,34 @@ public struct ConnectedModule: Sendable {
             found.append(ModuleProperty(spec, reading.value))
         }
         return found + (listing.writeOnly + listing.missing).map { ModuleProperty($0, nil) }
+    }
+
+    /// One property of the module: its kind, unit, limits, access and variant, and its last known
+    /// value.
+    ///
+    /// Throws `property-not-found` for a name that is not in the module's profile; one that is there
+    /// and of another kind than expected has another `kind`.
+    public func property(_ name: String) async throws(ModuleFailure) -> ModuleProperty {
+        do throws(PropertyReadError) { return try await connection.described(name) } catch {
+            throw ModuleFailure(error)
+        }
+    }
+
+    /// The same as its value changes: the current one, and each new one; nil while the module is not
+    /// connected or does not provide it.
+    ///
+    /// However fast it changes, a slow reader misses only older values, never the newest.
+    public func properties(
+        named name: String
+    ) async throws(ModuleFailure) -> AsyncStream<ModuleProperty?> {
+        _ = try await property(name)
+        return Self.map(await connection.watch(name)) { output in
+            switch output {
+            case .available(let spec, let value): ModuleProperty(spec, value)
+            case .writeOnly(let spec): ModuleProperty(spec, nil)
+            case .notAvailable: nil
+            }
+        }
     }
 
     /// Reads the property from the module.

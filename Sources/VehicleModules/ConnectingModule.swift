@@ -57,8 +57,15 @@ extension ModuleRadio {
         options.reconnects = reconnects
         options.profiles = .of(form)
         options.bond = bond?.policy
+        let offer = Latest<FirmwareImage.Source?>(nil)
         if let updates {
-            options.updates = { await updates($0).check }
+            options.updates = { firmware in
+                let answer = await updates(firmware)
+                let image: FirmwareImage.Source? =
+                    if case .available(_, let image) = answer { image } else { nil }
+                offer.set(image)
+                return answer.check
+            }
         }
         let wanted = options
         let result = await connection().tended { connection in
@@ -75,7 +82,7 @@ extension ModuleRadio {
                         outcome.set(.success(()))
                     } catch { outcome.set(.failure(error)) }
                 }
-                let module = ConnectedModule(connection, on: self, form, wanted.bond)
+                let module = ConnectedModule(connection, on: self, form, wanted.bond, offer)
                 let result = await Self.attempt {
                     try await body(
                         ConnectingModule(connection: connection, module: module, outcome: outcome)

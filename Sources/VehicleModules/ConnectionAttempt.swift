@@ -80,7 +80,7 @@ extension ModuleFailure {
         "the module refuses our secret",
         "check the module's secret"
     )
-    static let notConnected = unexpected("the module is not connected")
+    static let notConnected = ModuleFailure(PropertyWriteError.moduleNotConnected)
 
     static func unexpected(_ sentence: String) -> ModuleFailure {
         ModuleFailure(
@@ -126,12 +126,6 @@ extension ModuleFailure {
     /// The profile could not be fetched.
     init(_ failure: ProfileSource.Failure) {
         switch failure {
-        case .invalidAPIKey:
-            self.init(
-                .invalidAPIKey,
-                "the source of profiles refuses our key",
-                "check the key"
-            )
         case .network(let words):
             self.init(
                 .networkError,

@@ -2,13 +2,15 @@ import Base
 import Images
 import Radio
 
-/// Firmware that was read from a file, and checked as far as this is possible without a module.
+/// Firmware that was read, and checked as far as this is possible without a module.
 ///
 /// ```swift
 /// let image = try FirmwareImage(path: "city-4.12.0.zip")
 /// ```
 public struct FirmwareImage: Sendable {
-    /// The file's name, without its folders.
+    typealias Source = @Sendable () async throws -> FirmwareImage
+
+    /// The file's name without its folders, or the name that was given.
     public let name: String
     /// The part of a module that it replaces, for example `secondary`.
     public let part: String
@@ -34,16 +36,65 @@ public struct FirmwareImage: Sendable {
         part: String = "secondary",
         sha256: String? = nil
     ) throws(ModuleFailure) {
+        let bytes: [UInt8]
+        do throws(ImageError) { bytes = try InspectedImage.read(path) } catch {
+            throw ModuleFailure(.invalidFile, error.description, "name an image file")
+        }
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        try self.init(bytes: bytes, name: name, version: version, part: part, sha256: sha256)
+    }
+
+    /// The image with this digest in the store of a state directory of Yardmaster, where `fetch` and
+    /// `run` keep it.
+    public init(
+        sha256: String,
+        store directory: String,
+        version: String? = nil,
+        part: String = "secondary"
+    ) throws(ModuleFailure) {
+        guard let digest = SHA256Digest(sha256),
+            let request = ImageRequest(name: digest.description, digest: digest, size: nil)
+        else {
+            throw ModuleFailure(
+                .invalidValue,
+                "`\(sha256.visible.prefix(64))` is no digest",
+                "give the 64 hex digits of a SHA-256"
+            )
+        }
+        let bytes: [UInt8]?
+        do throws(ImageError) {
+            bytes = try StoreFolder(stateDirectory: directory).image(request)?.bytes()
+        } catch { throw ModuleFailure(.invalidFile, error.description, "fetch the image again") }
+        guard let bytes else {
+            throw ModuleFailure(
+                .invalidFile,
+                "the store in \(directory.visible) does not have the image \(digest)",
+                "fetch it, or name another state directory"
+            )
+        }
+        try self.init(
+            bytes: bytes,
+            name: digest.description,
+            version: version,
+            part: part,
+            sha256: sha256
+        )
+    }
+
+    /// The same from memory; `name` is for people.
+    public init(
+        bytes: [UInt8],
+        name: String = "image",
+        version: String? = nil,
+        part: String = "secondary",
+        sha256: String? = nil
+    ) throws(ModuleFailure) {
         guard let place = ModulePart(rawValue: part) else {
             throw ModuleFailure(
                 .invalidValue,
                 "a module has no part `\(part.visible.prefix(64))`",
                 "name one of " + ModulePart.allCases.map(\.rawValue).joined(separator: ", ")
             )
-        }
-        let bytes: [UInt8]
-        do throws(ImageError) { bytes = try InspectedImage.read(path) } catch {
-            throw ModuleFailure(.invalidFile, error.description, "name an image file")
         }
         let digest = SHA256.digest(of: bytes)
         guard sha256.map({ SHA256Digest($0) == digest }) ?? true else {
@@ -66,7 +117,7 @@ public struct FirmwareImage: Sendable {
         self.place = place
         self.part = part
         self.sha256 = digest.description
-        name = path.split(separator: "/").last.map(String.init) ?? path
+        self.name = name
         size = content.parts.reduce(0) { $0 + $1.size }
     }
 

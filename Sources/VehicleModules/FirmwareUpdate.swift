@@ -261,4 +261,48 @@ extension ConnectedModule {
         }
         return try result.get()
     }
+
+    /// Updates the module to the image of its available update, and connects to it again.
+    ///
+    /// `updateStatuses` show the progress. Everything else is as in `ModuleRadio.withUpdate`.
+    @discardableResult
+    public func updateFirmware(
+        options: FirmwareUpdateOptions = FirmwareUpdateOptions(),
+        resuming record: FirmwareUpdateRecord? = nil,
+        keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void = { _ in }
+    ) async throws -> FirmwareUpdateResult {
+        guard case .available(let part) = connection.update.value, let fetch = offer.value else {
+            throw await connection.hindrance
+                ?? ModuleFailure(
+                    .updateRejected,
+                    "there is no update for the module",
+                    "answer the check of `updates` with one"
+                )
+        }
+        let image = try await connection.fetching(part) {
+            do { return .success(try await fetch()) } catch {
+                return .failure(error as? ModuleFailure ?? .notFetched(error))
+            }
+        }
+        guard image.part == part.rawValue || part == .image else {
+            throw ModuleFailure(
+                .invalidImage,
+                "the image is for part \(image.part), and the update for \(part.rawValue)",
+                "answer the check with the part of the image"
+            )
+        }
+        return try await withUpdate(to: image, options: options, resuming: record, keep: keep) {
+            try await $0.result()
+        }
+    }
+}
+
+extension ModuleFailure {
+    fileprivate static func notFetched(_ error: any Error) -> ModuleFailure {
+        ModuleFailure(
+            error is CancellationError ? .aborted : .networkError,
+            "the image of the update could not be fetched: \(error)",
+            "check the network, and update again"
+        )
+    }
 }

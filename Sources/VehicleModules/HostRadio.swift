@@ -12,6 +12,7 @@ enum HostRadio {
         adapter: String?,
         bus: String?,
         links: String?,
+        opening: RadioOpening,
         _ library: ProfileLibrary,
         _ body: (ModuleRadio) async throws -> R
     ) async throws -> R {
@@ -40,12 +41,13 @@ enum HostRadio {
         let radio = try thread { () throws(ThreadError) in try BlueZ(address, settings: settings) }
         let result: Result<R, any Error>
         do {
-            let name = try await Self.adapter(adapter, of: radio)
+            let name = try await Self.adapter(adapter, of: radio, opening, clock)
             let lent = ModuleRadio(
                 central: BlueZCentral(name, of: radio),
                 peripheral: BlueZPeripheral(name, of: radio),
                 time: clock,
-                library: library
+                library: library,
+                opening: opening
             )
             result = .success(try await body(lent))
         } catch { result = .failure(error) }
@@ -66,26 +68,33 @@ enum HostRadio {
     }
 
     /// The adapter of this name or address, or else the first one that is switched on.
+    ///
+    /// Where the opening may wait, it is waited for, and may be switched off.
     private static func adapter(
         _ wanted: String?,
-        of radio: BlueZ
+        of radio: BlueZ,
+        _ opening: RadioOpening,
+        _ clock: HostClock
     ) async throws(ModuleFailure) -> String {
-        let found: [AdapterReport]
-        do throws(RadioError) {
-            found = try await radio.survey()
-        } catch { throw ModuleFailure(DiscoveryProblem(error)) }
-        guard let wanted else {
-            if let first = found.first(where: \.isPowered) { return first.name }
-            throw ModuleFailure(
-                DiscoveryProblem(found.isEmpty ? .adapterMissing : .adapterOff)
-            )
+        let patience = clock.now.advanced(by: opening.patience)
+        while true {
+            do throws(RadioError) {
+                let found = try await radio.survey().filter { adapter in
+                    guard let wanted else { return true }
+                    return adapter.name == wanted
+                        || adapter.address.lowercased() == wanted.lowercased()
+                }
+                if let first = found.first(where: \.isPowered) { return first.name }
+                guard let first = found.first else { throw RadioError.adapterMissing }
+                guard opening != .now else { throw RadioError.adapterOff }
+                return first.name
+            } catch {
+                guard clock.now < patience, !Task.isCancelled, error != .unauthorized else {
+                    throw ModuleFailure(DiscoveryProblem(error))
+                }
+                await clock.sleep(for: .seconds(1), "an adapter")
+            }
         }
-        let named = found.first {
-            $0.name == wanted || $0.address.lowercased() == wanted.lowercased()
-        }
-        guard let named else { throw ModuleFailure(DiscoveryProblem(.adapterMissing)) }
-        guard named.isPowered else { throw ModuleFailure(DiscoveryProblem(.adapterOff)) }
-        return named.name
     }
 }
 

@@ -17,9 +17,9 @@ actor ModuleConnection {
         /// The bond that is made and used; nil for the one that the module's profile names.
         var bond: BondPolicy?
         /// Called once for each connection to check for an update.
-        var updates: @Sendable (ModuleFirmwareInfo) async -> UpdateCheck = { _ in
-            .failed("no source of updates was given")
-        }
+        ///
+        /// Without a source of updates, no module has one.
+        var updates: @Sendable (ModuleFirmwareInfo) async -> UpdateCheck = { _ in .upToDate }
 
         init() {}
     }
@@ -388,6 +388,16 @@ actor ModuleConnection {
 
     // MARK: Operations
 
+    /// The session and its target, for what needs more than one link.
+    private func usableTarget() throws(ModuleFailure) -> (Session, Target) {
+        let session: Session
+        do throws(PropertyWriteError) { session = try usable() } catch {
+            throw ModuleFailure(error)
+        }
+        guard let target else { throw .notConnected }
+        return (session, target)
+    }
+
     /// The session for operations; there is none while the module is being connected.
     private func usable() throws(PropertyWriteError) -> Session {
         if tracker.status.isOngoing { throw .firmwareUpdateOngoing }
@@ -402,6 +412,15 @@ actor ModuleConnection {
 
     /// The description of a property in the connected module's profile.
     func property(_ name: String) -> PropertySpec? { session?.property(name) }
+
+    /// The description of a property, with its last known value.
+    func described(_ name: String) throws(PropertyReadError) -> ModuleProperty {
+        guard let session else { throw .moduleNotConnected }
+        guard let spec = session.property(name) else {
+            throw .propertyNotFound(name, nearest: session.profile.nearestProperty(to: name))
+        }
+        return ModuleProperty(spec, session.listing.readable.first { $0.name == name }?.value)
+    }
 
     /// Reads a value from the module.
     func read(_ name: String) async throws(PropertyReadError) -> PropertyValue {
@@ -505,16 +524,18 @@ actor ModuleConnection {
         to secret: Secret,
         timeout: Duration = .seconds(30)
     ) async throws(ModuleFailure) -> Bool {
-        guard state.value.isConnected, let session, let now = target else {
-            throw .notConnected
-        }
+        let (session, now) = try usableTarget()
         // A secret that cannot open a module of this family is never written to one.
         _ = try UpdatePlan.driver(session.profile, secret)
         let family = session.profile.family
         guard let secrets = FamilyRegistry.secrets(of: family), secrets.needsTheOld,
-            let radio = link?.radio
+            session.profile.authentication != .none, let radio = link?.radio
         else {
-            throw .unexpected("the key of a module of family \(family.rawValue) cannot be set")
+            throw ModuleFailure(
+                .invalidValue,
+                "the secret of a module of family \(family.rawValue) cannot be set like this",
+                "name a module that has a key of its own"
+            )
         }
         do throws(ModuleError) {
             try await secrets.change(
@@ -554,6 +575,26 @@ actor ModuleConnection {
 
     // MARK: Our updates
 
+    /// Why nothing can be begun on the module now; nil when it can.
+    var hindrance: ModuleFailure? {
+        do throws(ModuleFailure) { _ = try usableTarget() } catch { return error }
+        return nil
+    }
+
+    /// Lets `body` get the image of an available update; when that fails, the check is made again.
+    func fetching<R: Sendable>(
+        _ part: FirmwareTarget.Part,
+        _ body: @Sendable () async -> Result<R, ModuleFailure>
+    ) async throws(ModuleFailure) -> R {
+        let (session, _) = try usableTarget()
+        guard let none = Percent(hundredths: 0) else { throw .notConnected }
+        updating(part, UpdateStage(.fetching, none))
+        let result = await body()
+        updated()
+        if case .failure = result { await check(session.number) }
+        return try result.get()
+    }
+
     /// Ends the link while `body` works on the module, and makes a new one afterwards: the links of
     /// a module have one owner at a time.
     func handOver<R: Sendable>(
@@ -561,9 +602,8 @@ actor ModuleConnection {
         timeout: Duration = .seconds(60),
         _ body: @Sendable (Serial, Secret?) async -> R
     ) async throws(ModuleFailure) -> R {
-        guard state.value.isConnected, !tracker.status.isOngoing, let session, let now = target,
-            let none = Percent(hundredths: 0)
-        else { throw .notConnected }
+        let (session, now) = try usableTarget()
+        guard let none = Percent(hundredths: 0) else { throw .notConnected }
         generation += 1
         let mine = generation
         tracker.began(part, UpdateStage(.initiating, none))

@@ -4,7 +4,7 @@ import Radio
 /// A running scan: the modules in range, as they appear and disappear.
 public struct ModuleDiscovery: Sendable {
     /// The list at one moment, and whether it is the last one.
-    struct Snapshot: Sendable {
+    struct Snapshot: Sendable, Equatable {
         var modules: [DiscoveredVehicleModule] = []
         var isScanning = true
         var failure: ModuleFailure?
@@ -30,8 +30,25 @@ public struct ModuleDiscovery: Sendable {
 
     public var isScanning: Bool { snapshot.value.isScanning }
 
+    /// Whether the scan runs: true, and false when it ends; it ends then.
+    public var scanning: AsyncStream<Bool> {
+        let reader = LastingReader(Source(snapshot.values())) { !$0.isScanning }
+        return AsyncStream { await reader.next()?.isScanning }
+    }
+
     /// Why the scan ended early; nil when it did not.
     public var failure: ModuleFailure? { snapshot.value.failure }
+
+    /// The failure that ends the scan early; it ends with the scan, empty when nothing failed.
+    public var failures: AsyncStream<ModuleFailure> {
+        let reader = LastingReader(Source(snapshot.values())) { !$0.isScanning }
+        return AsyncStream {
+            while let now = await reader.next() {
+                if let failure = now.failure { return failure }
+            }
+            return nil
+        }
+    }
 }
 
 extension ModuleRadio {
@@ -65,7 +82,7 @@ extension ModuleRadio {
                     }
                     var problem: DiscoveryProblem?
                     do throws(DiscoveryProblem) {
-                        try await discovery.scan(for: .lasting(duration))
+                        try await search(discovery, for: duration)
                     } catch { problem = error }
                     group.cancelAll()
                     return problem

@@ -10,7 +10,6 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case bluetoothDisabled = "bluetooth-disabled"
         case bluetoothNotSupported = "bluetooth-not-supported"
         case bondingError = "bonding-error"
-        case invalidAPIKey = "invalid-api-key"
         case invalidPrivateKey = "invalid-private-key"
         case missingCharacteristic = "missing-characteristic"
         case missingService = "missing-service"

@@ -17,6 +17,24 @@ public enum ModuleAir: Sendable {
     case bluez(adapter: String? = nil, bus: String? = nil, links: String? = nil)
 }
 
+/// What to do when the host's Bluetooth is off, or not there yet, when a radio is opened.
+public enum RadioOpening: Sendable, Hashable {
+    /// The opening fails.
+    case now
+    /// The opening waits for an adapter, and scans for Bluetooth to be on, up to this time after the
+    /// opening began.
+    ///
+    /// An attempt to connect waits within its own timeout, and is `bluetoothOff` meanwhile.
+    case wait(upTo: Duration)
+
+    var patience: Duration {
+        switch self {
+        case .now: .zero
+        case .wait(let time): time
+        }
+    }
+}
+
 /// Finds modules and connects to them.
 public struct ModuleRadio: Sendable {
     let central: any Central
@@ -25,28 +43,33 @@ public struct ModuleRadio: Sendable {
     let library: ProfileLibrary
     private let cache = ModuleCache()
     let log: ModuleLog
+    /// Until when scans wait for Bluetooth to be on.
+    private let patience: Moment
 
     init(
         central: any Central,
         peripheral: any Peripheral,
         time: any Timekeeper,
-        library: ProfileLibrary
+        library: ProfileLibrary,
+        opening: RadioOpening
     ) {
         self.central = central
         self.peripheral = peripheral
         self.time = time
         self.library = library
         log = ModuleLog(time: time)
+        patience = time.now.advanced(by: opening.patience)
     }
 
     /// Lends a radio while `body` runs.
     ///
-    /// `profiles` names a folder with profiles that are used in addition to the built-in ones;
+    /// `opening` says what to do when Bluetooth is off. `profiles` names a folder with profiles that are used in addition to the built-in ones;
     /// `log` gets each entry of the log. In simulated air time is virtual: wait with `pause` there,
     /// and start only tasks that are children of the body's. On BlueZ the body runs where it was
     /// called, and its radio may be used from any task until it ends.
     public static func on<R: Sendable>(
         _ air: ModuleAir,
+        opening: RadioOpening = .now,
         profiles: String? = nil,
         log: (@Sendable (ModuleLogEntry) -> Void)? = nil,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
@@ -58,12 +81,13 @@ public struct ModuleRadio: Sendable {
         }
         switch air {
         case .simulated(let depot):
-            return try await SimulatedAir.play(depot, library, logged)
+            return try await SimulatedAir.play(depot, library, opening, logged)
         case .bluez(let adapter, let bus, let links):
             return try await HostRadio.lend(
                 adapter: adapter,
                 bus: bus,
                 links: links,
+                opening: opening,
                 library,
                 logged
             )
@@ -99,7 +123,7 @@ public struct ModuleRadio: Sendable {
         let discovery = Discovery(central: central, time: time, library: library, log: log)
         let heard = Latest<[Serial: DiscoveredModule]>([:])
         do throws(DiscoveryProblem) {
-            try await discovery.scan(for: .lasting(duration)) { module in
+            try await search(discovery, for: duration) { module in
                 var all = heard.value
                 all[module.serial] = module
                 heard.set(all)
@@ -108,6 +132,29 @@ public struct ModuleRadio: Sendable {
         } catch { throw ModuleFailure(error) }
         return heard.value.values.sorted { $0.serial < $1.serial }
             .compactMap { DiscoveredVehicleModule($0) }
+    }
+
+    /// Scans; a scan that finds Bluetooth off begins again, for as long as the radio was opened to
+    /// wait.
+    func search(
+        _ discovery: Discovery,
+        for duration: Duration,
+        until isWanted: @escaping @Sendable (DiscoveredModule) -> Bool = { _ in false }
+    ) async throws(DiscoveryProblem) {
+        while true {
+            do throws(DiscoveryProblem) {
+                try await discovery.scan(for: .lasting(duration), until: isWanted)
+                return
+            } catch {
+                let isOff = error == .bluetoothDisabled || error == .bluetoothUnavailable
+                guard isOff, time.now < patience, !Task.isCancelled else {
+                    // A scan that its program ends is no error.
+                    if error != .unexpected(.cancelled) { log.error("\(error)") }
+                    throw error
+                }
+                await time.sleep(for: .seconds(1), "Bluetooth to be switched on")
+            }
+        }
     }
 
     // MARK: Connection
@@ -167,6 +214,7 @@ private actor SimulatedAir {
     static func play<R: Sendable>(
         _ path: String,
         _ library: ProfileLibrary,
+        _ opening: RadioOpening,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
     ) async throws -> R {
         let diagnostics = Diagnostics()
@@ -181,7 +229,7 @@ private actor SimulatedAir {
         } catch { throw ModuleFailure(.invalidFile, error.description, "name a simulated depot") }
         guard let file else { throw ModuleFailure(diagnostics, in: path) }
         let executor = try ThreadExecutor.start(name: "simulated air")
-        let result = await SimulatedAir(executor).play(file, library, body)
+        let result = await SimulatedAir(executor).play(file, library, opening, body)
         executor.stop()
         return try result.get()
     }
@@ -189,6 +237,7 @@ private actor SimulatedAir {
     private func play<R: Sendable>(
         _ file: DepotFile,
         _ library: ProfileLibrary,
+        _ opening: RadioOpening,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
     ) -> Result<R, any Error> {
         do {
@@ -201,7 +250,8 @@ private actor SimulatedAir {
                         central: adapter,
                         peripheral: adapter,
                         time: depot.simulation.time,
-                        library: library
+                        library: library,
+                        opening: opening
                     )
                     return .success(try await body(radio))
                 } catch { return .failure(error) }

@@ -2,16 +2,25 @@ import Base
 import Radio
 
 /// The result of a check for updates of a module.
-public enum ModuleUpdateCheck: Sendable, Hashable {
+public enum ModuleUpdateCheck: Sendable {
     /// There is an update for this part, for example `secondary`.
-    case available(part: String)
+    ///
+    /// `image` gets its image: `updateFirmware` calls it when the update begins.
+    case available(part: String, image: @Sendable () async throws -> FirmwareImage)
     case upToDate
     /// The check failed, with the reason.
     case failed(String)
 
+    /// There is this update.
+    public static func available(_ image: FirmwareImage) -> Self {
+        .available(part: image.part) { image }
+    }
+
     var check: UpdateCheck {
         switch self {
-        case .available(let part): .available(FirmwareTarget.Part(rawValue: part) ?? .image)
+        case .available(let part, _):
+            FirmwareTarget.Part(rawValue: part).map { .available($0) }
+                ?? .failed("the check names part `\(part.visible.prefix(64))`, which no module has")
         case .upToDate: .upToDate
         case .failed(let words): .failed(words)
         }

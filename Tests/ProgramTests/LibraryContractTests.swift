@@ -72,6 +72,10 @@ import VehicleModules
         try await on(air) { radio in
             let count = try await radio.withDiscovery(profiles: ["comodule/generic"]) { discovery in
                 #expect(discovery.isScanning)
+                for await isScanning in discovery.scanning {
+                    #expect(isScanning)
+                    break
+                }
                 var count = 0
                 for try await list in discovery.lists {
                     count = list.count
@@ -85,9 +89,13 @@ import VehicleModules
                 discovery in
                 for try await list in discovery.lists { #expect(list.isEmpty) }
                 #expect(!discovery.isScanning && discovery.failure == nil)
+                for await isScanning in discovery.scanning { #expect(!isScanning) }
+                for await failure in discovery.failures { Issue.record("\(failure)") }
                 return discovery.modules
             }
             #expect(nobody.isEmpty)
+            // Neither end is an error.
+            #expect(!radio.logEntries.contains { $0.level == .error })
             // The radio is free again.
             try await radio.withModule("00a0000000000001", secret: ModuleSecret("11")) { _ in }
         }

@@ -171,6 +171,35 @@ import VehicleModules
     }
 
     @Test(arguments: Air.allCases)
+    func `a property comes with its kind, unit, limits and access, and follows its value`(
+        air: Air
+    ) async throws {
+        try await bench.on(air) { radio in
+            try await radio.withModule(Self.first, secret: Self.secret) { module in
+                let assist = try await module.property("assist")
+                #expect(assist.kind == .range(writable: 0...4, step: 1) && assist.limits == 0...4)
+                #expect(assist.isReadable && assist.isWritable && assist.variant == nil)
+                let charge = try await module.property("state_of_charge")
+                #expect(charge.unit == "percent" && charge.value == .number(80))
+                // Another kind is a property with another kind; an unknown one has its code.
+                let lights = try await module.property("lights")
+                #expect(lights.kind == .states(["disabled", "enabled", "blinking"]))
+                let unknown = [
+                    await LibraryBench.code { try await module.property("lihgts") },
+                    await LibraryBench.code { try await module.properties(named: "lihgts") },
+                ]
+                #expect(unknown == [.propertyNotFound, .propertyNotFound])
+                let followed = try await module.properties(named: "assist")
+                try await module.write(.number(3), to: "assist")
+                for await property in followed where property?.value == .number(3) {
+                    #expect(property?.kind == assist.kind)
+                    break
+                }
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
     func `a lost link is made again where that was asked for`(air: Air) async throws {
         try await bench.on(air) { radio in
             try await radio.withModule(

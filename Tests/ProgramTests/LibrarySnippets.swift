@@ -46,6 +46,23 @@ enum LibrarySnippets {
         }
     }
 
+    static func download(_ version: String) async throws -> FirmwareImage {
+        try FirmwareImage(path: version)
+    }
+
+    static func available(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
+        let updates: @Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck = { firmware in
+            firmware.secondary == "4.12.0"
+                ? .upToDate : .available(part: "secondary") { try await download("4.12.0") }
+        }
+        try await radio.withModule("00a0000000000001", secret: secret, updates: updates) { module in
+            for await status in module.updateStatuses
+            where status == .available(part: "secondary") {
+                try await module.updateFirmware()
+            }
+        }
+    }
+
     static func command(_ radio: ModuleRadio, _ text: String) async throws {
         let token = try VehicleToken(text)
         try await radio.withVehicle(token, serial: "G9-0001") { vehicle in

@@ -136,7 +136,8 @@ import VehicleModules
                 "00a0000000000002",
                 secret: Self.secret,
                 updates: { firmware in
-                    firmware.secondary == "4.12.0" ? .upToDate : .available(part: "secondary")
+                    firmware.secondary == "4.12.0"
+                        ? .upToDate : .available(part: "secondary") { try Self.city() }
                 }
             ) { module in
                 for await status in module.updateStatuses
@@ -164,6 +165,16 @@ import VehicleModules
                         try await module.write(.state("enabled"), to: "lights")
                     }
                     #expect(code == .firmwareUpdateOngoing)
+                    let others = [
+                        await LibraryBench.code {
+                            try await module.withUpdate(to: Self.city()) { _ in }
+                        },
+                        await LibraryBench.code {
+                            try await module.changeSecret(to: ModuleSecret("22"))
+                        },
+                        await LibraryBench.code { try await module.updateFirmware() },
+                    ]
+                    #expect(others == Array(repeating: .firmwareUpdateOngoing, count: 3))
                     return try await update.result()
                 }
                 #expect(result == .updated(to: "4.12.0"))
@@ -171,6 +182,111 @@ import VehicleModules
                 for await status in module.updateStatuses where status == .upToDate { break }
                 let lights = try await module.write(.state("enabled"), to: "lights")
                 #expect(lights == .state("enabled"))
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `an available update is fetched and made by one call`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            let hasNetwork = Mutex(false)
+            let image: @Sendable () throws -> FirmwareImage = {
+                struct NoRoute: Error {}
+                guard hasNetwork.withLock({ $0 }) else { throw NoRoute() }
+                return try Self.city()
+            }
+            try await radio.withModule(
+                "00a0000000000002",
+                secret: Self.secret,
+                updates: { firmware in
+                    firmware.secondary == "4.12.0"
+                        ? .upToDate : .available(part: "secondary") { try image() }
+                }
+            ) { module in
+                let seen = Mutex<[ModuleUpdateStatus]>([])
+                let result = try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        for await status in module.updateStatuses {
+                            seen.withLock { $0.append(status) }
+                        }
+                    }
+                    for await status in module.updateStatuses
+                    where status == .available(part: "secondary") { break }
+                    let code = await LibraryBench.code { try await module.updateFirmware() }
+                    #expect(code == .networkError)
+                    for await status in module.updateStatuses
+                    where status == .available(part: "secondary") { break }
+                    hasNetwork.withLock { $0 = true }
+                    let result = try await module.updateFirmware(options: Self.hasty)
+                    group.cancelAll()
+                    return result
+                }
+                #expect(result == .updated(to: "4.12.0"))
+                let statuses = seen.withLock { $0 }
+                #expect(
+                    statuses.contains(.ongoing(part: "secondary", .fetching, percent: 0))
+                )
+                for await status in module.updateStatuses where status == .upToDate { break }
+                let none = await LibraryBench.code { try await module.updateFirmware() }
+                #expect(none == .updateRejected)
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a check that is wrong is refused, and none means up to date`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            let serial = "00a0000000000001"
+            try await radio.withModule(
+                serial,
+                secret: Self.secret,
+                updates: { _ in .available(part: "second") { try Self.city() } }
+            ) { module in
+                for await status in module.updateStatuses {
+                    guard case .checkFailed(let words) = status else { continue }
+                    #expect(words.contains("`second`"))
+                    break
+                }
+                let code = await LibraryBench.code { try await module.updateFirmware() }
+                #expect(code == .updateRejected)
+            }
+            try await radio.withConnection(serial, secret: Self.secret) { connection in
+                let module = try await connection.connected()
+                for await status in module.updateStatuses where status == .upToDate { break }
+                await connection.disconnect()
+                let codes = [
+                    await LibraryBench.code {
+                        try await module.withUpdate(to: Self.city()) { _ in }
+                    },
+                    await LibraryBench.code {
+                        try await module.changeSecret(to: ModuleSecret("22"))
+                    },
+                    await LibraryBench.code { try await module.updateFirmware() },
+                ]
+                #expect(codes == Array(repeating: .moduleNotConnected, count: 3))
+            }
+        }
+    }
+
+    @Test func `an image is the same from a file, from memory and from the store`() throws {
+        let file = try Self.city()
+        let bytes = [UInt8](
+            try Data(contentsOf: URL(filePath: LibraryBench.image("demo/city-4.12.0.zip")))
+        )
+        let memory = try FirmwareImage(bytes: bytes, sha256: file.sha256)
+        let state = bench.program.folder.path
+        let folder = "\(state)/images/sha256/\(file.sha256.prefix(2))"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try Data(bytes).write(to: URL(filePath: "\(folder)/\(file.sha256)"))
+        let stored = try FirmwareImage(sha256: file.sha256, store: state)
+        for image in [memory, stored] {
+            #expect(image.sha256 == file.sha256 && image.size == file.size)
+            #expect(image.version == "4.12.0")
+        }
+        #expect(throws: ModuleFailure.self) { try FirmwareImage(bytes: [1, 2, 3]) }
+        for digest in ["beef", String(repeating: "0", count: 64)] {
+            #expect(throws: ModuleFailure.self) {
+                try FirmwareImage(sha256: digest, store: state)
             }
         }
     }

@@ -3,7 +3,6 @@ package import Base
 /// Where a connection gets a module's profile from.
 package struct ProfileSource: Sendable {
     package enum Failure: Error, Sendable, Hashable {
-        case invalidAPIKey
         /// The profile could not be fetched; the text says why.
         case network(String)
         /// There is no such profile; the text says why.

@@ -59,7 +59,6 @@ package final class Discovery: Sendable {
         } catch {
             let found = DiscoveryProblem(error)
             problem.change(to: found)
-            log?.error("\(found)")
             throw found
         }
     }
