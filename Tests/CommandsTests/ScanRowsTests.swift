@@ -1,7 +1,7 @@
 import Base
 import Manifest
-import Reports
 import Rollout
+import Show
 import Testing
 
 @testable import Operations

@@ -1,8 +1,8 @@
 import Base
 import Families
 import Radio
-import Reports
 import Rollout
+import Show
 import Simulation
 import Store
 import Testing

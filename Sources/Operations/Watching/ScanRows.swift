@@ -2,7 +2,7 @@ import Base
 import Families
 import Manifest
 import Radio
-import Reports
+import Show
 
 /// The modules of a scan as a fleet list (CSV) that a manifest can name as it is.
 package struct ScanRows {
@@ -36,7 +36,7 @@ package struct ScanRows {
                     } != true
             ) {
                 let cells = [
-                    id.text, module.serial.text, module.family.rawValue, module.profile,
+                    id.text, module.serial.text, module.family.rawValue, module.profiles[0],
                 ]
                 csv += cells.map(CSVReport.cell).joined(separator: ",") + "\r\n"
             } else {

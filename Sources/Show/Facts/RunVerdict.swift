@@ -77,7 +77,7 @@ extension RunRecord.End {
     fileprivate static let resumed = "; resumed since"
 
     /// Why it ended, for people who look later: `hold` is what holds its rollout now.
-    func reason(under hold: Hold?) -> String {
+    package func reason(under hold: Hold?) -> String {
         exitCode == Int(ExitCode.paused.rawValue) && hold == nil && !reason.hasSuffix(Self.resumed)
             ? reason + Self.resumed : reason
     }
