@@ -18,7 +18,7 @@ import Testing
         DiscoveredModule(
             serial: try #require(Serial(serial)),
             family: Family(rawValue: family),
-            profile: "generic",
+            profiles: ["generic"],
             name: name,
             signal: -60,
             lastSeen: Moment(nanoseconds: 0),

@@ -3,6 +3,7 @@ import Commands
 import Foundation
 import Operations
 import Show
+import Store
 import Testing
 import Workbench
 

@@ -186,6 +186,18 @@ import VehicleModules
         }
     }
 
+    /// Those that come until the module is up to date.
+    private static func statuses(
+        _ stream: AsyncStream<ModuleUpdateStatus>
+    ) async -> [ModuleUpdateStatus] {
+        var statuses: [ModuleUpdateStatus] = []
+        for await status in stream {
+            statuses.append(status)
+            if status == .upToDate { break }
+        }
+        return statuses
+    }
+
     @Test(arguments: Air.allCases)
     func `an available update is fetched and made by one call`(air: Air) async throws {
         try await bench.on(air) { radio in
@@ -203,29 +215,23 @@ import VehicleModules
                         ? .upToDate : .available(part: "secondary") { try image() }
                 }
             ) { module in
-                let seen = Mutex<[ModuleUpdateStatus]>([])
-                let result = try await withThrowingTaskGroup(of: Void.self) { group in
-                    group.addTask {
-                        for await status in module.updateStatuses {
-                            seen.withLock { $0.append(status) }
-                        }
-                    }
-                    for await status in module.updateStatuses
-                    where status == .available(part: "secondary") { break }
-                    let code = await LibraryBench.code { try await module.updateFirmware() }
-                    #expect(code == .networkError)
-                    for await status in module.updateStatuses
-                    where status == .available(part: "secondary") { break }
-                    hasNetwork.withLock { $0 = true }
-                    let result = try await module.updateFirmware(options: Self.hasty)
-                    group.cancelAll()
-                    return result
-                }
+                let stream = module.updateStatuses
+                async let seen = Self.statuses(stream)
+                for await status in module.updateStatuses
+                where status == .available(part: "secondary") { break }
+                let code = await LibraryBench.code { try await module.updateFirmware() }
+                #expect(code == .networkError)
+                for await status in module.updateStatuses
+                where status == .available(part: "secondary") { break }
+                hasNetwork.withLock { $0 = true }
+                let result = try await module.updateFirmware(options: Self.hasty)
                 #expect(result == .updated(to: "4.12.0"))
-                let statuses = seen.withLock { $0 }
-                #expect(
-                    statuses.contains(.ongoing(part: "secondary", .fetching, percent: 0))
+                let fetching = ModuleUpdateStatus.ongoing(
+                    part: "secondary",
+                    .fetching,
+                    percent: 0
                 )
+                #expect(await seen.contains(fetching))
                 for await status in module.updateStatuses where status == .upToDate { break }
                 let none = await LibraryBench.code { try await module.updateFirmware() }
                 #expect(none == .updateRejected)
