@@ -125,6 +125,8 @@ extension Program {
             let handle = try FileHandle(forWritingTo: URL(filePath: path))
             if isError { process.standardError = handle } else { process.standardOutput = handle }
         }
+        // An earlier run with this name has ended; its events are not those of this one.
+        try? FileManager.default.removeItem(atPath: "\(folder.path)/\(name).jsonl")
         try process.run()
         return Running(process, folder.path, name)
     }

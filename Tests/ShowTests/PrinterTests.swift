@@ -80,7 +80,7 @@ import Testing
                 Output(
                     .err,
                     """
-                    no vehicles in 11m40s: done; nothing to do counts as done
+                    no vehicles in 11m40s: nothing to do for you
                     rollout=tallinn-4.12 ok=0 current=0 deferred=0 unreachable=0 failed=0 exit=0
 
                     """
@@ -90,14 +90,65 @@ import Testing
     }
 }
 
-@Suite struct QuietPrinterTests {
-    private static let printer = QuietPrinter { rollout in
-        RunOffers(
-            look: "yardmaster status --rollout \(rollout) --quiet",
-            resume: "yardmaster resume --rollout \(rollout)",
-            again: "yardmaster run --again /depot/rollout.yaml"
+@Suite struct ClosingTests {
+    /// A run with `count` vehicles that succeeded, and the other ones.
+    private func end(_ count: Int, _ others: [Verdict], exit: Int) throws -> String {
+        var counts: [Outcome: Int] = [.succeeded: count]
+        var bodies: [(Int, Event.Body)] = try (0..<count).map { number in
+            let verdict = verdict(.succeeded, from: FirmwareVersion(4, number % 2))
+            return (0, .vehicleEnded(try Sample.vehicle("v\(100 + number)"), verdict))
+        }
+        for (number, verdict) in others.enumerated() {
+            counts[verdict.outcome, default: 0] += 1
+            bodies.append((0, .vehicleEnded(try Sample.vehicle("w\(number)"), verdict)))
+        }
+        bodies.append((0, .runEnded(Sample.end(counts, exit: exit, reason: "for a reason"))))
+        var printer = PlainPrinter(offers: Sample.offers)
+        return Sample.events(bodies).flatMap { printer.print($0, at: Moment(nanoseconds: 0)) }
+            .filter { $0.stream == .out }.map(\.text).joined()
+    }
+
+    private func verdict(_ outcome: Outcome, from version: FirmwareVersion) -> Verdict {
+        Verdict(
+            outcome: outcome,
+            message: "a message",
+            versionBefore: version,
+            versionAfter: outcome == .succeeded ? FirmwareVersion(4, 12) : nil,
+            attempts: 1,
+            bytesSent: .zero,
+            took: .zero
         )
     }
+
+    @Test func `a run of many vehicles ends with those that need somebody, and what to do`() throws
+    {
+        let failed = verdict(.failed, from: FirmwareVersion(4, 1))
+        let current = verdict(.alreadyCurrent, from: FirmwareVersion(4, 12))
+        #expect(
+            try end(12, [failed, current], exit: 10) == """
+                6 succeeded: 4.0.0 -> 4.12.0
+                6 succeeded: 4.1.0 -> 4.12.0
+                1 already-current: 4.12.0
+                vehicle  outcome  versions  took  interruptions  message
+                w0       failed   4.1.0     -     -              a message
+                12 succeeded, 1 already-current, 1 failed in 11m40s: for a reason
+                next: yardmaster status --rollout tallinn-4.12 --quiet says what to do about each
+                rollout=tallinn-4.12 ok=12 current=1 deferred=0 unreachable=0 failed=1 exit=10
+
+                """
+        )
+    }
+
+    @Test func `few vehicles have a row each`() throws {
+        let text = try end(12, [], exit: 0)
+        #expect(text.split(separator: "\n").count == 15 && text.contains("\nv111     succeeded"))
+        #expect(!text.contains("next:"), "nobody has to do anything")
+        #expect(try end(13, [], exit: 0).split(separator: "\n").count == 4)
+    }
+}
+
+@Suite struct QuietPrinterTests {
+    private static let printer = QuietPrinter(offers: Sample.offers)
 
     @Test func `nothing is printed when all is well`() throws {
         var events = try Sample.full()

@@ -27,11 +27,19 @@ enum Sample {
         )
     }
 
+    static let offers: RunOffers.Maker = { rollout in
+        RunOffers(
+            look: "yardmaster status --rollout \(rollout) --quiet",
+            resume: "yardmaster resume --rollout \(rollout)",
+            again: "yardmaster run --again /depot/rollout.yaml"
+        )
+    }
+
     static func end(
         _ counts: [Outcome: Int],
         unfinished: Int = 0,
         exit: Int = 0,
-        reason: String = "done; nothing to do counts as done",
+        reason: String = "nothing to do for you",
         took: Duration = .seconds(700)
     ) -> RunEnd {
         RunEnd(

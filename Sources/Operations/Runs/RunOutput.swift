@@ -62,25 +62,31 @@ package final class RunOutput: Sendable {
         let socket = context.console.isJournal && !options.common.isQuiet ? journal() : nil
         self.journal = socket
         let style = context.style(noColor: options.common.noColor)
+        let offers: RunOffers.Maker = {
+            options.placeFlags.of(options.state).offers(
+                $0,
+                manifest: AbsolutePath.of(options.manifest)
+            )
+        }
         let people: People =
             if options.common.isQuiet {
                 options.common.wantsJSON
                     ? .none
-                    : .quiet(
-                        QuietPrinter(results: results) {
-                            options.placeFlags.of(options.state).offers(
-                                $0,
-                                manifest: AbsolutePath.of(options.manifest)
-                            )
-                        }
-                    )
+                    : .quiet(QuietPrinter(results: results, offers: offers))
             } else if socket != nil {
-                .journal(JournalPrinter())
+                .journal(JournalPrinter(offers: offers))
             } else if style.isLive {
-                .terminal(TerminalPrinter(style: style, results: results, zone: zone))
+                .terminal(
+                    TerminalPrinter(style: style, results: results, zone: zone, offers: offers)
+                )
             } else {
                 .plain(
-                    PlainPrinter(results: results, isWatched: context.isWatched, zone: zone)
+                    PlainPrinter(
+                        results: results,
+                        isWatched: context.isWatched,
+                        zone: zone,
+                        offers: offers
+                    )
                 )
             }
         isWatched = !options.common.isQuiet && context.isWatched

@@ -59,13 +59,18 @@ package struct RunVerdict {
         case .complete, .stopped, .replaced, .workLeft, .paused, .aborted: break
         }
         switch code {
+        case .done:
+            // The manifest tolerates some that were not reached.
+            let missed = result.vehicles.count(.unreachable) + result.vehicles.count(.deferred)
+            return missed == 0
+                ? "nothing to do for you" : "no more were missed than the manifest tolerates"
         case .paused where hold?.isByGate != true:
             let sentence = "the rollout \(hold == nil ? "was" : "is") paused"
             let reason = result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
             return hold == nil ? reason + RunRecord.End.resumed : reason
         case .paused, .aborted, .workLeft:
             return result.ending.sentence.map { "\(code.sentence): \($0)" } ?? code.sentence
-        case .done, .internalError, .someFailed, .someMissed, .usage, .invalidManifest,
+        case .internalError, .someFailed, .someMissed, .usage, .invalidManifest,
             .inputMissing, .unavailable, .cannotCreate, .cannotWrite, .busy, .trustRefused,
             .configuration, .interrupted, .terminated:
             return code.sentence

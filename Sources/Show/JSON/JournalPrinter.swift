@@ -10,6 +10,7 @@ package struct JournalPrinter: Sendable {
     private static let longestValue = 16_384
 
     private var lines = LineFilter()
+    private let offers: RunOffers.Maker?
     private var recap = Recap()
     private var rollout: String?
     private var run: Int?
@@ -17,7 +18,7 @@ package struct JournalPrinter: Sendable {
     private var attempts: [VehicleID: Int] = [:]
     private var adapters: [VehicleID: String] = [:]
 
-    package init() {}
+    package init(offers: RunOffers.Maker? = nil) { self.offers = offers }
 
     /// A record; nil for events that are not useful in a log.
     package mutating func record(_ event: Event) -> String? {
@@ -58,7 +59,7 @@ package struct JournalPrinter: Sendable {
     }
 
     /// The text for standard output after the end of the run.
-    package func results(_ end: RunEnd) -> String { recap.text(end) }
+    package func results(_ end: RunEnd) -> String { recap.text(end, offers?(end.rollout)) }
 
     private mutating func message(_ event: Event) -> String? {
         guard case .runEnded(let end) = event.body else { return lines.sentence(event) }

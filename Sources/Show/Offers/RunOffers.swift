@@ -1,5 +1,8 @@
 /// Commands for the shell that are offered at the end of a run.
 package struct RunOffers: Sendable, Equatable {
+    /// Makes those for a rollout, whose name is known when its run ends.
+    package typealias Maker = @Sendable (_ rollout: String) -> RunOffers
+
     /// Shows the vehicles that are not as required.
     let look: String
     let resume: String

@@ -10,23 +10,30 @@ package struct PlainPrinter: Printer {
     /// Whether a person watches: on a terminal that cannot redraw, or one that is read aloud.
     private let isWatched: Bool
     private let zone: Zone
+    private let offers: RunOffers.Maker?
     private var recap = Recap()
     private var lines = LineFilter()
     private var outlook: Outlook?
     private var lastLine: Moment?
 
     /// `results` is the stream for the recap and the last line.
-    package init(results: Output.Stream = .out, isWatched: Bool = false, zone: Zone = .utc) {
+    package init(
+        results: Output.Stream = .out,
+        isWatched: Bool = false,
+        zone: Zone = .utc,
+        offers: RunOffers.Maker? = nil
+    ) {
         self.results = results
         self.isWatched = isWatched
         self.zone = zone
+        self.offers = offers
     }
 
     package mutating func print(_ event: Event, at now: Moment) -> [Output] {
         recap.note(event)
         if case .runEnded(let end) = event.body {
             outlook = nil
-            return [Output(results, recap.text(end))]
+            return [Output(results, recap.text(end, offers?(end.rollout)))]
         }
         guard let sentence = lines.sentence(event) else { return [] }
         return [line(sentence, at: now, event.time)]
@@ -63,13 +70,10 @@ package struct PlainPrinter: Printer {
 /// Prints nothing when all is well; otherwise the vehicles that need attention, and the last line.
 package struct QuietPrinter: Printer {
     private let results: Output.Stream
-    private let offers: @Sendable (_ rollout: String) -> RunOffers
+    private let offers: RunOffers.Maker
     private var recap = Recap()
 
-    package init(
-        results: Output.Stream = .out,
-        offers: @escaping @Sendable (_ rollout: String) -> RunOffers
-    ) {
+    package init(results: Output.Stream = .out, offers: @escaping RunOffers.Maker) {
         self.results = results
         self.offers = offers
     }

@@ -30,76 +30,104 @@ package struct Recap: Sendable {
         return (counts.total, counts.count(.failed))
     }
 
-    /// The table of all vehicles, the counts and the last line.
+    /// The most rows of a table that has all vehicles: a screen has more lines.
+    private static let mostRows = 12
+
+    /// The table of all vehicles, or of those that are not as required when there are many; then
+    /// the counts, the next command and the last line.
     ///
-    /// `width` is the width of the terminal: no line exceeds it except the last one, which scripts
-    /// read.
-    func text(_ end: RunEnd, colour: Bool = false, width: Int? = nil) -> String {
-        table(colour: colour, width: width) { _ in true } + summary(end, width)
-            + Self.lastLine(end)
-    }
-
-    /// The same text for only the vehicles that are not as required, with the reason for the exit
-    /// code and the next command.
-    func faults(_ end: RunEnd, _ offers: RunOffers) -> String {
-        table(colour: false) { row in
-            switch row {
-            case .ended(let outcome):
-                switch outcome.tally {
-                case .ok, .current, .skipped: false
-                case .deferred, .unreachable, .failed, .aborted: true
-                }
-            case .open(let state): state != .notBegun
-            }
-        } + summary(end, nil)
-            + "next: \(offers.next(exitCode: end.exitCode))\n"
-            + Self.lastLine(end)
-    }
-
-    /// The subject of a vehicle's line.
-    private enum Row {
-        case ended(Outcome)
-        case open(Standing.State)
-    }
-
-    private func table(
-        colour: Bool,
-        width: Int? = nil,
-        _ isWanted: (Row) -> Bool
+    /// `width` is the width of the terminal: no line exceeds it except the last two, which are
+    /// for scripts and the shell.
+    func text(
+        _ end: RunEnd,
+        _ offers: RunOffers?,
+        colour: Bool = false,
+        width: Int? = nil
     ) -> String {
-        var rows: [(id: VehicleID, colour: Colour?, cells: [String])] = []
+        let rows = rows()
+        let (folded, others) = rows.count > Self.mostRows ? Self.folded(rows) : ([], rows)
+        return folded.map { $0 + "\n" }.joined() + Self.table(others, colour, width)
+            + summary(end, width) + next(end, offers) + Self.lastLine(end)
+    }
+
+    /// The same text for only the vehicles that are not as required.
+    func faults(_ end: RunEnd, _ offers: RunOffers) -> String {
+        Self.table(rows().filter { !$0.isAsRequired && $0.state != .notBegun }, false, nil)
+            + summary(end, nil) + next(end, offers) + Self.lastLine(end)
+    }
+
+    private func next(_ end: RunEnd, _ offers: RunOffers?) -> String {
+        guard let offers, end.exitCode != 0 else { return "" }
+        return "next: \(offers.next(exitCode: end.exitCode))\n"
+    }
+
+    /// A line for all vehicles that are as required in the same way, and the other rows.
+    private static func folded(_ rows: [Row]) -> (lines: [String], others: [Row]) {
+        var counts: [(words: String, versions: String, count: Int)] = []
+        for row in rows where row.isAsRequired {
+            let (words, versions) = (row.cells[1], row.cells[2])
+            if let index = counts.firstIndex(where: { ($0.words, $0.versions) == (words, versions) }
+            ) {
+                counts[index].count += 1
+            } else {
+                counts.append((words, versions, 1))
+            }
+        }
+        let lines = counts.map { words, versions, count in
+            "\(count) \(words)" + (versions == "-" ? "" : ": \(versions)")
+        }
+        return (lines, rows.filter { !$0.isAsRequired })
+    }
+
+    /// A vehicle's line.
+    private struct Row {
+        let id: VehicleID
+        let outcome: Outcome?
+        /// Nil for a vehicle whose state the run did not report at its end.
+        let state: Standing.State?
+        let cells: [String]
+
+        var isAsRequired: Bool {
+            switch outcome?.tally {
+            case .ok, .current, .skipped: true
+            case .deferred, .unreachable, .failed, .aborted, nil: false
+            }
+        }
+    }
+
+    /// All vehicles, in the order of their ids.
+    private func rows() -> [Row] {
+        var rows: [Row] = []
         for (id, standing) in standings {
             let verdict = standing.verdict(verdicts[id])
-            guard isWanted(verdict.map { .ended($0.outcome) } ?? .open(standing.state)) else {
-                continue
-            }
             let message = standing.sentence.visible
             let cells =
                 verdict.map { $0.cells(id, message) }
                 ?? [id.text.visible, standing.name, "-", "-", "-", message]
-            rows.append((id, verdict?.outcome.colour, cells))
+            rows.append(Row(id: id, outcome: verdict?.outcome, state: standing.state, cells: cells))
         }
-        for (id, verdict) in verdicts
-        where standings[id] == nil && isWanted(.ended(verdict.outcome)) {
-            rows.append((id, verdict.outcome.colour, verdict.cells(id, verdict.message.visible)))
+        for (id, verdict) in verdicts where standings[id] == nil {
+            let cells = verdict.cells(id, verdict.message.visible)
+            rows.append(Row(id: id, outcome: verdict.outcome, state: nil, cells: cells))
         }
         for (id, state) in underWay where standings[id] == nil {
             let cells = [
                 id.text.visible, "unfinished", "-", "-", "-", "ended while \(state.rawValue)",
             ]
-            rows.append((id, nil, cells))
+            rows.append(Row(id: id, outcome: nil, state: nil, cells: cells))
         }
+        return rows.sorted { $0.id < $1.id }
+    }
+
+    private static func table(_ rows: [Row], _ colour: Bool, _ width: Int?) -> String {
         guard !rows.isEmpty else { return "" }
-        rows.sort { $0.id < $1.id }
         let head = ["vehicle", "outcome", "versions", "took", "interruptions", "message"]
         let widths = head.indices.map { column in
             rows.reduce(Columns.width(head[column])) { max($0, Columns.width($1.cells[column])) }
         }
-        var text = Self.line(head, widths, nil)
-        for row in rows {
-            text += Self.lines(row.cells, widths, colour ? row.colour : nil, width)
-        }
-        return text
+        return line(head, widths, nil)
+            + rows.map { lines($0.cells, widths, colour ? $0.outcome?.colour : nil, width) }
+            .joined()
     }
 
     /// A row whose message continues below its own column, or below the row where that column is

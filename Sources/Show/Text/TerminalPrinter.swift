@@ -16,6 +16,7 @@ package struct TerminalPrinter: Printer {
     private var style: TerminalStyle
     private let results: Output.Stream
     private let zone: Zone
+    private let offers: RunOffers.Maker?
     private var recap = Recap()
     private var start: RunStart?
     private var rows: [VehicleID: LiveRow] = [:]
@@ -36,10 +37,16 @@ package struct TerminalPrinter: Printer {
     private var isOver = false
 
     /// `results` is the stream for the recap and the last line.
-    package init(style: TerminalStyle, results: Output.Stream = .out, zone: Zone = .utc) {
+    package init(
+        style: TerminalStyle,
+        results: Output.Stream = .out,
+        zone: Zone = .utc,
+        offers: RunOffers.Maker? = nil
+    ) {
         self.style = style
         self.results = results
         self.zone = zone
+        self.offers = offers
     }
 
     /// The window has a new size.
@@ -158,6 +165,7 @@ package struct TerminalPrinter: Printer {
         (rows, scrolling, drawn, isOver) = ([:], [], [], true)
         let text = recap.text(
             end,
+            offers?(end.rollout),
             colour: results == .out ? style.colourOnOut : style.colourOnErr,
             width: style.width
         )
