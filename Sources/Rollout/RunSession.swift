@@ -210,7 +210,14 @@ struct RunSession {
 
     private func announce(_ wave: Int, of count: Int) {
         let total = run.schedule.waves.count
-        guard total > 1 else { return }
+        // A run that may begin nothing has no waves.
+        guard total > 1, progress.refusal == nil else { return }
+        let left =
+            switch count {
+            case 0: "no vehicle is left"
+            case 1: "1 vehicle"
+            default: "\(count) vehicles"
+            }
         let members = shell.with { state in
             run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
         }
@@ -218,7 +225,7 @@ struct RunSession {
             .waveBegan,
             wave: wave,
             vehicles: members.map { run.jobs[$0].vehicle },
-            "wave \(wave + 1) of \(total): \(count) vehicles"
+            "wave \(wave + 1) of \(total): \(left)"
         )
     }
 
