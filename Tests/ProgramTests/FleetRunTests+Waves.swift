@@ -61,8 +61,12 @@ extension FleetRunTests {
         try working(north)
         let south = try all[1].begin("--pace", "60")
         #expect(south.waits(for: "north, for vehicle v1 of steered has the right to touch"))
-        // It asks for the first vehicle again and again.
-        Thread.sleep(forTimeInterval: 3)
+        // It asks for the first vehicle again and again, three minutes long by its clock.
+        let heard = try yard.ask("SELECT heard FROM yardmaster.gateway WHERE name = 'south'")
+        let later = "heard > '\(heard.dropLast())'::timestamptz + interval '3 s'"
+        try wait(for: "its signs of life") {
+            try yard.ask("SELECT \(later) FROM yardmaster.gateway WHERE name = 'south'") == "t\n"
+        }
         north.hurries()
         south.hurries()
         for running in [north, south] {

@@ -164,7 +164,7 @@ import Workbench
         )
         let part = try program.begin(
             "part",
-            program.steeredRun + ["--limit", "v[12]", "--pace", "1"]
+            program.steeredRun + ["--limit", "v1", "--limit", "v2", "--pace", "1"]
         )
         #expect(part.waits(for: #""acknowledged":"#))
         #expect(try program.run(["pause", "--state", program.state]).status == 0)

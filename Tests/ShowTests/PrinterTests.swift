@@ -95,7 +95,7 @@ import Testing
     private func end(_ count: Int, _ others: [Verdict], exit: Int) throws -> String {
         var counts: [Outcome: Int] = [.succeeded: count]
         var bodies: [(Int, Event.Body)] = try (0..<count).map { number in
-            let verdict = verdict(.succeeded, from: FirmwareVersion(4, number % 2))
+            let verdict = verdict(.succeeded, from: FirmwareVersion(4, UInt32(number % 2)))
             return (0, .vehicleEnded(try Sample.vehicle("v\(100 + number)"), verdict))
         }
         for (number, verdict) in others.enumerated() {

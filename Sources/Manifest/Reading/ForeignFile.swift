@@ -30,7 +30,10 @@ enum ForeignFile {
         switch fault {
         case .invalidUTF8, .otherEncoding:
             return Diagnostic(known.severity, known.place, known.message, hint: advice)
-        default: return known
+        case .tooLarge, .empty, .binary, .controlCharacter, .tab, .syntax, .directive, .tooDeep,
+            .tooManyNodes, .severalDocuments, .tag, .mergeKey, .keyNotText, .duplicateKey,
+            .unknownAlias, .aliasOfItself:
+            return known
         }
     }
 }
