@@ -45,7 +45,11 @@ struct DoctorCommand {
         findings += doubts
         let code = BluetoothHealth.exitCode(findings)
         let text = Finding.text(findings, quietly: common.isQuiet)
-        context.console.result(common.wantsJSON ? Finding.document(findings, code) : text)
+        if common.wantsJSON {
+            context.console.result(Finding.document(findings, code))
+        } else {
+            context.show(text)
+        }
         return code
     }
 

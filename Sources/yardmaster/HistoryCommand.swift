@@ -21,9 +21,11 @@ struct HistoryCommand {
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
         let (list, zone) = try await standings.history(of: rollout, count: count)
-        context.console.result(
-            common.wantsJSON ? list.json.text + "\n" : Self.text(list, zone)
-        )
+        if common.wantsJSON {
+            context.console.result(list.json.text + "\n")
+        } else {
+            context.show(Self.text(list, zone))
+        }
         return list.source?.isWhole == false ? .unavailable : .done
     }
 

@@ -146,7 +146,7 @@ struct ImagesCommand {
                 lines.isEmpty
                 ? [count]
                 : Columns.table([["sha256", "size", "state", "rollouts"]] + rows) + [count]
-            context.console.result(text.joined(separator: "\n") + "\n")
+            context.show(text.joined(separator: "\n") + "\n")
         }
     }
 

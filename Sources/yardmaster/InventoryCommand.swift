@@ -77,7 +77,7 @@ struct InventoryCommand: Sendable {
             }
             let rows = common.isQuiet ? inventory.onlyStriking : inventory
             if !(common.isQuiet && rows.rows.isEmpty) {
-                context.console.result(rows.table((zone ?? .utc).text))
+                context.show(rows.table((zone ?? .utc).text))
             }
             if !common.isQuiet { context.console.note(inventory.summary + "\n") }
         }

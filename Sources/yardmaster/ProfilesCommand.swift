@@ -35,7 +35,7 @@ struct ProfilesCommand {
                 [Self.name(profile), profile.title.visible, profile.source ?? "built in"]
             }
             let lines = Columns.table([["profile", "title", "from"]] + rows)
-            context.console.result(lines.map { $0 + "\n" }.joined())
+            context.show(lines.map { $0 + "\n" }.joined())
         }
         return .done
     }

@@ -25,7 +25,7 @@ struct ShowCommand {
         if common.wantsJSON {
             context.console.result(story.json.text + "\n")
         } else {
-            context.console.result(story.text(zone.text))
+            context.show(story.text(zone.text))
         }
         return story.source?.isWhole == false ? .unavailable : .done
     }

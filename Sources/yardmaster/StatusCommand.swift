@@ -25,7 +25,7 @@ struct StatusCommand {
         if options.common.wantsJSON {
             context.console.result(status.json.text + "\n")
         } else if !options.common.isQuiet || options.reports.isEmpty {
-            context.console.result(text(status, options.standings.journal.holder, context))
+            context.show(text(status, options.standings.journal.holder, context))
         }
         return status.source?.isWhole == false ? .unavailable : .done
     }

@@ -30,7 +30,7 @@ import VehicleModules
             notifier: 0000155e-1212-efde-1523-785feabcd123
             register: 0000155f-1212-efde-1523-785feabcd123
             selector: 00001564-1212-efde-1523-785feabcd123
-        \(authentication.contains("none") ? "" : security)\(authentication)
+        \(authentication.contains(": none") ? "" : security)\(authentication)
         properties:
           - {name: charge, type: range, access: read-only, read: {register: "0401", at: 2, bytes: 1}}
         firmware:

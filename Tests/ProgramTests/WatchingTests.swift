@@ -30,6 +30,26 @@ import Workbench
         #expect(try terminal.end() == 130)
     }
 
+    @Test func `what commands say fits a terminal, and is one line each in a pipe`() throws {
+        let program = try steered()
+        let ran = try program.run(program.steeredRun)
+        #expect(ran.status == 10, "\(ran.errors)")
+        let state = ["--state", program.state]
+        for words in [
+            ["status"] + state, ["show", "v1"] + state, ["history"] + state, ["profiles"],
+            ["plan", "steered.yaml"] + state,
+        ] {
+            let terminal = try Pty(Program.path, words, in: program.folder.path, columns: 80)
+            _ = try terminal.end()
+            let shown = terminal.text.split(separator: "\r\n").map(String.init)
+            for line in shown where !line.contains("yardmaster ") {
+                #expect(line.count < 80, "\(words): \(line)")
+            }
+            let piped = try program.run(words).output
+            #expect(shown.count >= piped.split(separator: "\n").count, "\(words)")
+        }
+    }
+
     @Test func `a window of any size has whole lines, and one that changes is drawn again`() throws
     {
         let program = try steered()

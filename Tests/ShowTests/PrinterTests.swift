@@ -147,6 +147,41 @@ import Testing
     }
 }
 
+@Suite struct FoldingTests {
+    @Test(arguments: [
+        // A row goes on below its last column, a sentence is indented.
+        (
+            "v1       failed   4.11.3  the module came back with its earlier version twice",
+            "v1       failed   4.11.3  the module came back with\n"
+                + "                          its earlier version twice"
+        ),
+        (
+            "  paused: a gate has paused the rollout after two of four failures",
+            "  paused: a gate has paused the rollout after two of\n    four failures"
+        ),
+        // Wide letters count as two.
+        (
+            "車両一  failed  その装置は古い版のままで再起動後も変わりませんでした",
+            "車両一  failed  その装置は古い版のままで再起動後も変\n                わりませんでした"
+        ),
+        // A command is copied as one line, and what fits stays as it is.
+        (
+            "  yardmaster resume --state /var/lib/yardmaster --rollout tallinn",
+            "  yardmaster resume --state /var/lib/yardmaster --rollout tallinn"
+        ),
+        ("v2  ok\n\n  short\n", "v2  ok\n\n  short\n"),
+    ])
+    func `long lines for people go on below`(text: String, folded: String) {
+        #expect(Columns.folded(text, 56) == folded)
+    }
+
+    @Test func `a narrow window is left to the terminal`() {
+        let text = String(repeating: "word ", count: 30)
+        #expect(Columns.folded(text, 39) == text)
+        #expect(Columns.folded(text, 40).split(separator: "\n").allSatisfy { $0.count <= 40 })
+    }
+}
+
 @Suite struct QuietPrinterTests {
     private static let printer = QuietPrinter(offers: Sample.offers)
 

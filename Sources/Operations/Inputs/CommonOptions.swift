@@ -112,7 +112,7 @@ extension Context {
         if options.wantsJSON {
             console.result(document().text + "\n")
         } else if !options.isQuiet {
-            console.result(text())
+            show(text())
         }
     }
 }

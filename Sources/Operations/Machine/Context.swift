@@ -49,4 +49,10 @@ package struct Context: Sendable {
 
     /// Its height, 0 when there is none.
     package var lines: Int { Int(window_lines(STDERR_FILENO)) }
+
+    /// Writes a result for people to standard output; long lines go on below on a terminal.
+    package func show(_ text: String) {
+        let columns = isatty(STDOUT_FILENO) == 1 ? Int(window_columns(STDOUT_FILENO)) : 0
+        console.result(columns > 1 ? Columns.folded(text, columns - 1) : text)
+    }
 }

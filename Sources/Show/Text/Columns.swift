@@ -51,6 +51,40 @@ package enum Columns {
         return lines + [line]
     }
 
+    /// A text whose long lines go on below their last column, or indented where they have no columns.
+    ///
+    /// A command stays one line, so that it can be copied.
+    package static func folded(_ text: String, _ columns: Int) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { folded(line: String($0), columns) }.joined(separator: "\n")
+    }
+
+    private static func folded(line: String, _ columns: Int) -> String {
+        let start = line.prefix { $0 == " " }.count
+        let words = line.dropFirst(start)
+        guard width(line) > columns, columns >= 40,
+            !["yardmaster ", "sudo ", "next: "].contains(where: words.hasPrefix)
+        else { return line }
+        let column = lastColumn(of: line, in: columns)
+        let indent = column.map(\.width) ?? start + 2
+        let head = String(line.prefix(column?.count ?? start))
+        let parts = wrapped(String(line.dropFirst(head.count)), columns - indent)
+        return head + parts.joined(separator: "\n" + String(repeating: " ", count: indent))
+    }
+
+    /// The characters before the last column of a table's row, and their width; nil where no column
+    /// leaves room for a sentence.
+    private static func lastColumn(of line: String, in columns: Int) -> (count: Int, width: Int)? {
+        var (found, gap, used): ((count: Int, width: Int)?, Int, Int) = (nil, 0, 0)
+        for (count, character) in line.enumerated() {
+            guard columns - used >= 30 else { break }
+            if character != " ", gap >= 2, count > gap { found = (count, used) }
+            gap = character == " " ? gap + 1 : 0
+            used += width(character)
+        }
+        return found
+    }
+
     /// Rows with aligned cells, two columns apart; the last cell is not padded.
     package static func table(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
