@@ -61,34 +61,10 @@ package final class RunOutput: Sendable {
         self.results = results
         let socket = context.console.isJournal && !options.common.isQuiet ? journal() : nil
         self.journal = socket
-        let style = context.style(noColor: options.common.noColor)
-        let offers: RunOffers.Maker = {
-            options.placeFlags.of(options.state).offers(
-                $0,
-                manifest: AbsolutePath.of(options.manifest)
-            )
-        }
-        let people: People =
-            if options.common.isQuiet {
-                options.common.wantsJSON
-                    ? .none
-                    : .quiet(QuietPrinter(results: results, offers: offers))
-            } else if socket != nil {
-                .journal(JournalPrinter(offers: offers))
-            } else if style.isLive {
-                .terminal(
-                    TerminalPrinter(style: style, results: results, zone: zone, offers: offers)
-                )
-            } else {
-                .plain(
-                    PlainPrinter(
-                        results: results,
-                        isWatched: context.isWatched,
-                        zone: zone,
-                        offers: offers
-                    )
-                )
-            }
+        let people =
+            socket == nil
+            ? Self.people(options, context, results, zone)
+            : People.journal(JournalPrinter(offers: Self.offers(options)))
         isWatched = !options.common.isQuiet && context.isWatched
         printers = Mutex(
             Printers(
@@ -98,6 +74,37 @@ package final class RunOutput: Sendable {
                 story: reports.isEmpty ? nil : RunStory()
             )
         )
+    }
+
+    /// The output for people who read the standard streams.
+    private static func people(
+        _ options: RunOptions,
+        _ context: Context,
+        _ results: Output.Stream,
+        _ zone: Zone
+    ) -> People {
+        let style = context.style(noColor: options.common.noColor)
+        let offers = offers(options)
+        if options.common.isQuiet {
+            return options.common.wantsJSON
+                ? .none : .quiet(QuietPrinter(results: results, offers: offers))
+        }
+        guard style.isLive else {
+            let isWatched = context.isWatched
+            return .plain(
+                PlainPrinter(results: results, isWatched: isWatched, zone: zone, offers: offers)
+            )
+        }
+        return .terminal(
+            TerminalPrinter(style: style, results: results, zone: zone, offers: offers)
+        )
+    }
+
+    private static func offers(_ options: RunOptions) -> RunOffers.Maker {
+        { rollout in
+            options.placeFlags.of(options.state)
+                .offers(rollout, manifest: AbsolutePath.of(options.manifest))
+        }
     }
 
     /// Runs `body`; meanwhile the event file, if any, is written and the screen is refreshed.
