@@ -152,8 +152,8 @@ import Testing
         // A row goes on below its last column, a sentence is indented.
         (
             "v1       failed   4.11.3  the module came back with its earlier version twice",
-            "v1       failed   4.11.3  the module came back with\n"
-                + "                          its earlier version twice"
+            "v1       failed   4.11.3  the module came back with its\n"
+                + "                          earlier version twice"
         ),
         (
             "  paused: a gate has paused the rollout after two of four failures",
@@ -162,7 +162,7 @@ import Testing
         // Wide letters count as two.
         (
             "車両一  failed  その装置は古い版のままで再起動後も変わりませんでした",
-            "車両一  failed  その装置は古い版のままで再起動後も変\n                わりませんでした"
+            "車両一  failed  その装置は古い版のままで再起動後も変わり\n                ませんでした"
         ),
         // A command is copied as one line, and what fits stays as it is.
         (
