@@ -159,12 +159,22 @@ import Testing
             "  paused: a gate has paused the rollout after two of four failures",
             "  paused: a gate has paused the rollout after two of\n    four failures"
         ),
+        // A cell that has little room there is below its row.
+        (
+            "v1  failed  2026-11-29 05:00:00  the module came back with its earlier version twice",
+            "v1  failed  2026-11-29 05:00:00\n"
+                + "    the module came back with its earlier version twice"
+        ),
         // Wide letters count as two.
         (
             "車両一  failed  その装置は古い版のままで再起動後も変わりませんでした",
             "車両一  failed  その装置は古い版のままで再起動後も変わり\n                ませんでした"
         ),
         // A command is copied as one line, and what fits stays as it is.
+        (
+            "    $ yardmaster run --state /var/lib/yardmaster tallinn.yaml   # or let the timer do it",
+            "    $ yardmaster run --state /var/lib/yardmaster tallinn.yaml   # or let the timer do it"
+        ),
         (
             "  yardmaster resume --state /var/lib/yardmaster --rollout tallinn",
             "  yardmaster resume --state /var/lib/yardmaster --rollout tallinn"

@@ -63,21 +63,37 @@ package enum Columns {
         let start = line.prefix { $0 == " " }.count
         let words = line.dropFirst(start)
         guard width(line) > columns, columns >= 40,
-            !["yardmaster ", "sudo ", "next: "].contains(where: words.hasPrefix)
+            !["$ ", "yardmaster ", "sudo ", "next: "].contains(where: words.hasPrefix)
         else { return line }
-        let column = lastColumn(of: line, in: columns)
-        let indent = column.map(\.width) ?? start + 2
-        let head = String(line.prefix(column?.count ?? start))
-        let parts = wrapped(String(line.dropFirst(head.count)), columns - indent)
-        return head + parts.joined(separator: "\n" + String(repeating: " ", count: indent))
+        guard let column = lastColumn(of: line, in: columns) else {
+            return String(repeating: " ", count: start)
+                + joined(wrapped(String(words), columns - start - 2), start + 2)
+        }
+        let cell = String(line.dropFirst(column.count))
+        let below = wrapped(cell, columns - start - 4)
+        let room = columns - column.width
+        let beside = room < 30 ? [] : wrapped(cell, room)
+        guard beside.isEmpty || beside.count > below.count + 1 else {
+            return line.prefix(column.count) + joined(beside, column.width)
+        }
+        return joined([trimmed(line.prefix(column.count))] + below, start + 4)
     }
 
-    /// The characters before the last column of a table's row, and their width; nil where no column
-    /// leaves room for a sentence.
+    private static func joined(_ lines: [String], _ indent: Int) -> String {
+        lines.joined(separator: "\n" + String(repeating: " ", count: indent))
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text
+        while text.last == " " { text.removeLast() }
+        return String(text)
+    }
+
+    /// The characters before the last column of a table's row, and their width; nil where there is
+    /// none within these columns.
     private static func lastColumn(of line: String, in columns: Int) -> (count: Int, width: Int)? {
         var (found, gap, used): ((count: Int, width: Int)?, Int, Int) = (nil, 0, 0)
-        for (count, character) in line.enumerated() {
-            guard columns - used >= 30 else { break }
+        for (count, character) in line.enumerated() where used < columns {
             if character != " ", gap >= 2, count > gap { found = (count, used) }
             gap = character == " " ? gap + 1 : 0
             used += width(character)
