@@ -193,6 +193,39 @@ struct DatabaseTests {
         }
     }
 
+    @Test func `an upgrade may take longer than a statement of a run`() async throws {
+        try await Cluster.withFleet { _, server, database in
+            let version = FleetSchema.current.version
+            let slow = FleetSchema(
+                FleetSchema.current.migrations + [
+                    FleetSchema.Migration(
+                        version: version + 1,
+                        oldestReader: 1,
+                        statements: "SELECT pg_sleep(2.5);"
+                    )
+                ]
+            )
+            let settings = FleetSettings(
+                try FleetAddress(server.address(database)),
+                name: "hurried",
+                connectTime: .seconds(60),
+                statementTime: .milliseconds(1_600)
+            )
+            try await Cluster.with(settings) { fleet in
+                await #expect(throws: FleetError.self) {
+                    try await fleet.rows(FleetStatement("sleep", "SELECT pg_sleep(2.5)"))
+                }
+                #expect(try await fleet.upgrade(to: slow, from: .older(version), by: "test"))
+                #expect(try await fleet.standing(of: slow) == .same)
+                // The session has its limit again.
+                let limit = try await fleet.rows(
+                    FleetStatement("ask", "SHOW statement_timeout")
+                )
+                #expect(limit.first?.text(0) == "1s")
+            }
+        }
+    }
+
     /// What a role may change, by the server's own words: a line for each table, and one of functions.
     private static func rights(of role: String) -> String {
         """

@@ -20,6 +20,9 @@ extension FleetDatabase {
         }
     }
 
+    /// How long an upgrade may take: the rows of years are more than a run would wait for.
+    private static let upgradeTime = Duration.seconds(6 * 3_600)
+
     /// Creates the tables, or upgrades them to the schema's version; true when there was something
     /// to do.
     package func upgrade(
@@ -35,7 +38,8 @@ extension FleetDatabase {
         }
         try run(
             schema.statements(from: found, by: program),
-            found == 0 ? "make the tables" : "upgrade the tables"
+            found == 0 ? "make the tables" : "upgrade the tables",
+            within: Self.upgradeTime
         )
         return true
     }

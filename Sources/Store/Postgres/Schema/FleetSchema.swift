@@ -60,7 +60,10 @@ package struct FleetSchema: Sendable {
     /// The lock keeps two programs from doing so at the same time: the second one finds another
     /// version, and changes nothing.
     package func statements(from found: Int, by program: String) -> String {
-        var parts = ["SELECT pg_advisory_xact_lock(\(Self.lock));"]
+        // The limit of a session is for statements of a run.
+        var parts = [
+            "SET LOCAL statement_timeout = 0;", "SELECT pg_advisory_xact_lock(\(Self.lock));",
+        ]
         if found == 0 {
             parts.append(Self.tables)
             parts.append("INSERT INTO yardmaster.schema (version, oldest_reader) VALUES (0, 0);")

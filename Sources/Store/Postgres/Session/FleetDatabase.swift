@@ -64,11 +64,15 @@ package actor FleetDatabase {
         }
     }
 
-    /// Several statements without values, all or none of them.
-    package func run(_ statements: String, _ operation: String) throws(FleetError) {
+    /// Several statements without values, all or none of them, `within` more than the usual time.
+    package func run(
+        _ statements: String,
+        _ operation: String,
+        within time: Duration? = nil
+    ) throws(FleetError) {
         let session = try connected()
         do throws(FleetError) {
-            try session.run(statements, operation, within: settings.statementTime)
+            try session.run(statements, operation, within: time ?? settings.statementTime)
         } catch {
             dropSession(after: error)
             throw error
