@@ -212,12 +212,7 @@ struct RunSession {
         let total = run.schedule.waves.count
         // A run that may begin nothing has no waves.
         guard total > 1, progress.refusal == nil else { return }
-        let left =
-            switch count {
-            case 0: "no vehicle is left"
-            case 1: "1 vehicle"
-            default: "\(count) vehicles"
-            }
+        let left = count == 0 ? "no vehicle is left" : Outlook.vehicles(count)
         let members = shell.with { state in
             run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
         }

@@ -8,7 +8,10 @@ extension Profile {
         switch defaultKey {
         case .file(let file)?: return try read(file.path)
         case .credential(let name)?:
-            return try read(variable("CREDENTIALS_DIRECTORY") + "/" + name, forbidding: 0o037)
+            return try read(
+                variable("CREDENTIALS_DIRECTORY") + "/" + name,
+                forbidding: SecretFile.openCredential
+            )
         case .environment(let name)?: return Secret(Array(try variable(name).utf8))
         case nil: return nil
         }
@@ -16,7 +19,7 @@ extension Profile {
 
     private func read(
         _ path: String,
-        forbidding forbidden: UInt32 = 0o077
+        forbidding forbidden: UInt32 = SecretFile.openToOthers
     ) throws(ModuleFailure) -> Secret {
         do throws(SecretFile.Fault) {
             return try SecretFile.read(path, forbidding: forbidden, shorterThan: 4_096)

@@ -27,11 +27,7 @@ struct HistoryCompareCommand {
         guard let last else { throw HistoryJournal.unknown(run: nil, in: state) }
         let (comparison, list, zone) = try StandingJournal(state: state, flags: PlaceFlags())
             .comparison(numbers[0] ?? last, numbers[1] ?? last, context)
-        if common.wantsJSON {
-            context.console.result(comparison.json.text + "\n")
-        } else {
-            context.show(comparison.text(list, zone.text))
-        }
+        context.answer(common, comparison.json, comparison.text(list, zone.text))
         return .done
     }
 }

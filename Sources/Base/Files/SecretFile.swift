@@ -19,10 +19,16 @@ package enum SecretFile {
         }
     }
 
+    /// Permissions of others, with which a file is no secret.
+    package static let openToOthers: UInt32 = 0o077
+    /// The same for a credential: the service manager may give it to be read through an access
+    /// control list, which looks like a permission of the group; its folder is closed to all others.
+    package static let openCredential: UInt32 = 0o037
+
     /// Refuses a file with one of the `forbidden` permissions: its content would not be secret.
     package static func read(
         _ path: String,
-        forbidding forbidden: UInt32 = 0o077,
+        forbidding forbidden: UInt32 = openToOthers,
         shorterThan limit: Int
     ) throws(Fault) -> Secret {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)

@@ -311,9 +311,6 @@ package struct SecretSource {
     }
 
     /// Reads a file, and refuses one that others can read: its content would not be secret.
-    ///
-    /// A credential may be read through an access control list of the service manager, which looks
-    /// like a permission of the group; its folder is closed to all other users.
     func read(
         path: String,
         of owner: String,
@@ -322,7 +319,9 @@ package struct SecretSource {
         do throws(SecretFile.Fault) {
             return try SecretFile.read(
                 path,
-                forbidding: isCredential ? 0o037 : Self.isSample(path) ? 0o022 : 0o077,
+                forbidding: isCredential
+                    ? SecretFile.openCredential
+                    : Self.isSample(path) ? 0o022 : SecretFile.openToOthers,
                 shorterThan: Self.limit
             )
         } catch {

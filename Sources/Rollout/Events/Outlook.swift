@@ -59,7 +59,8 @@ package enum Outlook: Sendable, Equatable {
         }
     }
 
-    private static func vehicles(_ count: Int) -> String {
+    /// A number of vehicles, for people.
+    package static func vehicles(_ count: Int) -> String {
         count == 1 ? "1 vehicle" : "\(count) vehicles"
     }
 

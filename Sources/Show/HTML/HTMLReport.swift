@@ -41,7 +41,7 @@ package enum HTMLReport {
         var parts: [String] = []
         if let start = story.start {
             parts.append("run \(Markup.text(start.name.description))")
-            parts.append(start.vehicles == 1 ? "1 vehicle" : "\(start.vehicles) vehicles")
+            parts.append(Outlook.vehicles(start.vehicles))
             parts.append(start.adapters.map(Markup.text).joined(separator: ", "))
             parts.append("plan \(start.plan.description.prefix(12))")
             if let seed = start.seed { parts.append("simulated, seed \(seed)") }

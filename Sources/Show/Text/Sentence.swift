@@ -62,10 +62,9 @@ enum Sentence {
     }
 
     private static func text(_ start: RunStart) -> String {
-        let vehicles = start.vehicles == 1 ? "1 vehicle" : "\(start.vehicles) vehicles"
         var text =
-            "rollout \(start.rollout.visible): run \(start.name), \(vehicles), plan "
-            + short(start.plan)
+            "rollout \(start.rollout.visible): run \(start.name), "
+            + "\(Outlook.vehicles(start.vehicles)), plan \(short(start.plan))"
         if !start.adapters.isEmpty {
             text += ", on " + start.adapters.map(\.visible).joined(separator: ", ")
         }

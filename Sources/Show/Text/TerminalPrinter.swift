@@ -217,8 +217,7 @@ package struct TerminalPrinter: Printer {
 
     private func awaited() -> String? {
         if let signal {
-            let count = rows.count
-            let what = count == 1 ? "1 vehicle" : "\(count) vehicles"
+            let what = Outlook.vehicles(rows.count)
             return "\(signal): comes to a safe point on \(what); Ctrl-C ends at once"
         }
         // When all vehicles in work are pausing, the run waits for the first one to continue.
