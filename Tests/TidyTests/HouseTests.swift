@@ -169,7 +169,11 @@ import Testing
     /// Otherwise the compiler does not inline its methods into other rooms, without a warning.
     @Test func `a type with inlinable methods is usable from inline itself`() throws {
         var count = 0
-        for source in try Repository.sources() {
+        // A regular expression takes its time: the other files have nothing to ask.
+        let inlinable = try Repository.sources().filter { source in
+            source.lines.contains { $0.contains("@inlinable") }
+        }
+        for source in inlinable {
             var type: Substring = ""
             for line in source.lines {
                 let isType = line.contains(
