@@ -112,7 +112,7 @@ let package = Package(
         room("Manifest", ["Base", "Families"]),
         adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
         room("Rollout", ["Base", "Families", "Manifest", "Radio", "Store"]),
-        room("Show", ["Base", "Commands", "Manifest", "Rollout", "Store"]),
+        room("Show", ["Base", "Commands", "Manifest", "Store"]),
         adapter(
             "Operations",
             [
@@ -275,7 +275,7 @@ let package = Package(
         ),
         tests(
             "ShowTests",
-            ["Base", "Rollout", "Show", "Workbench"],
+            ["Base", "Rollout", "Store", "Show", "Workbench"],
             resources: [.copy("Golden")]
         ),
         tests(

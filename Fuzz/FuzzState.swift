@@ -3,7 +3,6 @@ import BlueZ
 import Glibc
 import Images
 import Operations
-import Rollout
 import Show
 import Store
 

@@ -134,7 +134,7 @@ extension Execution {
     }
 
     /// Reports how another rollout's update ended: it gives this execution no verdict.
-    private func tell(_ ending: UpdateEnding, of debt: Debt) {
+    package func tell(_ ending: UpdateEnding, of debt: Debt) {
         let fate =
             switch ending {
             case .settled(let verdict): verdict.description

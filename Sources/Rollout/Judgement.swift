@@ -1,5 +1,6 @@
 package import Base
 import Radio
+import Store
 
 /// A question to the operator's own program about a vehicle that runs its new image on trial.
 package struct Judgement: Sendable, Equatable {

@@ -413,12 +413,3 @@ final class RolloutProgress: Sendable {
         return standings
     }
 }
-
-extension Inhibit {
-    /// The sentence for people about a vehicle that is inhibited.
-    package var sentence: String {
-        let whom = vehicle == nil ? "the depot is inhibited" : "inhibited"
-        let until = expires.map { " until \($0)" } ?? ""
-        return "\(whom)\(until): \(reason)"
-    }
-}

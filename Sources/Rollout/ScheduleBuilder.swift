@@ -7,11 +7,6 @@ package struct ScheduleBuilder: Sendable {
 
     package init(_ plan: FrozenPlan) { self.plan = plan }
 
-    /// The waves of the whole plan, by vehicle.
-    package var waves: [[VehicleID]] {
-        Waves.cut(plan).map { wave in wave.map { plan.vehicles[$0].id } }
-    }
-
     /// The schedule for these vehicles of the plan, in this order; others are not in this run.
     package func schedule(of vehicles: [VehicleID], zone: Zone) -> Schedule {
         var index: [VehicleID: Int] = [:]
@@ -21,7 +16,7 @@ package struct ScheduleBuilder: Sendable {
         schedule.plan = plan.digest
         schedule.isPartial = vehicles.count < plan.vehicles.count
         // A wave without a vehicle of this run keeps its number: it ends as soon as it begins.
-        schedule.waves = waves.map { wave in wave.compactMap { index[$0] } }
+        schedule.waves = Waves.vehicles(plan).map { wave in wave.compactMap { index[$0] } }
         for vehicle in plan.vehicles {
             guard let number = index[vehicle.id] else { continue }
             schedule.models[number] = Waves.stratum(of: vehicle, policy.spread)

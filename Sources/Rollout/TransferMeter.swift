@@ -1,5 +1,6 @@
 import Base
 import Radio
+import Store
 
 /// Turns acknowledged bytes into progress reports, about one a second.
 struct TransferMeter {

@@ -2,6 +2,7 @@ package import Base
 package import Families
 package import Manifest
 package import Radio
+import Store
 
 /// All the work on one vehicle, with everything that it needs: no name is left to look up.
 package struct VehicleJob: Sendable {

@@ -1,5 +1,4 @@
 import Operations
-import Rollout
 import Show
 
 /// The progress of reading a bundle, on a terminal.

@@ -3,7 +3,6 @@ import Commands
 import Images
 import Manifest
 import Operations
-import Rollout
 import Show
 
 /// `bundle show`: the parts of a bundle.

@@ -3,7 +3,6 @@ import Commands
 import Glibc
 import Manifest
 import Operations
-import Rollout
 import Show
 import Store
 

@@ -2,8 +2,8 @@ import Base
 import Commands
 import Manifest
 import Operations
-import Rollout
 import Show
+import Store
 
 /// `inventory`: the firmware and the debts of each vehicle, read by radio or from the journal.
 struct InventoryCommand: Sendable {

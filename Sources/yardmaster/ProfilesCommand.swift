@@ -3,7 +3,6 @@ import Commands
 import Families
 import Operations
 import Radio
-import Rollout
 import Show
 
 /// `profiles`: lists, prints and checks the profiles of modules, and helps to write one for another

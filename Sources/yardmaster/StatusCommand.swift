@@ -1,7 +1,6 @@
 import Base
 import Commands
 import Operations
-import Rollout
 import Show
 import Store
 

@@ -2,8 +2,8 @@ import Base
 import Commands
 import Foundation
 import Operations
-import Rollout
 import Show
+import Store
 import Testing
 
 @Suite struct RunOutputTests {

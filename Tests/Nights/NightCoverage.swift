@@ -1,5 +1,4 @@
 import Base
-import Rollout
 import Show
 import Store
 

@@ -2,7 +2,6 @@ import Base
 import Commands
 import Foundation
 import Operations
-import Rollout
 import Show
 import Store
 import Testing

@@ -139,7 +139,7 @@ import Workbench
         #expect(night.status == 0, "\(night.output)\(night.errors)")
     }
 
-    /// A manifest for ten thousand vehicles.
+    /// A manifest for so many vehicles.
     private func fleet(of count: Int) throws -> String {
         var list = "id,serial,family,secret\n"
         for number in 1...count {

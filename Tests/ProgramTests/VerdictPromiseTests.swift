@@ -4,6 +4,7 @@ import Foundation
 import Operations
 import Rollout
 import Show
+import Store
 import Testing
 
 /// A verdict belongs to its run and never changes afterwards; what stands now is told beside it.

@@ -1,6 +1,5 @@
 import Base
 import Families
-import Rollout
 import Simulation
 import Store
 import Testing

@@ -2,6 +2,7 @@ import Base
 import Families
 import Rollout
 import Simulation
+import Store
 import Testing
 
 @Suite struct NightTests {

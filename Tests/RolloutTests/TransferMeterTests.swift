@@ -1,6 +1,7 @@
 import Base
 import Radio
 import Show
+import Store
 import Testing
 
 @testable import Rollout

@@ -4,6 +4,7 @@ import Foundation
 import Rollout
 import Show
 import Simulation
+import Store
 import Testing
 
 /// The speed of an image's transfer, compared with the bound of link and protocol.

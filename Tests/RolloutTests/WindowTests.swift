@@ -2,6 +2,7 @@ import Base
 import Foundation
 import Manifest
 import Rollout
+import Store
 import Testing
 
 @Suite struct WindowTests {

@@ -2,6 +2,7 @@ import Base
 import Foundation
 import Rollout
 import Show
+import Store
 import Testing
 
 /// Reports that are written as files after a run.

@@ -1,6 +1,7 @@
 import Base
 import Rollout
 import Show
+import Store
 import Testing
 
 /// Events that are read back from the lines in which they were written.

@@ -1,4 +1,5 @@
 import Base
+import Store
 import Testing
 
 @testable import Rollout

@@ -1,7 +1,7 @@
 import Base
 import Foundation
-import Rollout
 import Show
+import Store
 import Testing
 
 /// The morning page in each of its forms, with every possible part.

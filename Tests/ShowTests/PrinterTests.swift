@@ -1,6 +1,7 @@
 import Base
 import Rollout
 import Show
+import Store
 import Testing
 
 @Suite struct PlainPrinterTests {

@@ -1,6 +1,7 @@
 import Base
 import Rollout
 import Show
+import Store
 import Testing
 
 /// One run as a fixed list of events, with an example of everything that can happen.

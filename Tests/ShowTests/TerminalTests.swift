@@ -1,6 +1,6 @@
 import Base
-import Rollout
 import Show
+import Store
 import Testing
 import Workbench
 

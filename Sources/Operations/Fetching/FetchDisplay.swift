@@ -1,6 +1,5 @@
 import Images
 import Manifest
-import Rollout
 import Show
 import Synchronization
 

@@ -1,7 +1,6 @@
 package import Base
 package import Commands
 import Glibc
-import Rollout
 package import Show
 
 /// A file for the report of a run.

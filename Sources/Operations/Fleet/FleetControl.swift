@@ -1,6 +1,5 @@
 import Base
 import Commands
-import Rollout
 import Store
 
 /// People's requests to a fleet, from any machine that reaches its database.

@@ -32,7 +32,7 @@ package struct FleetPart: Sendable {
 extension FleetPlan {
     /// The whole plan, for a run with all or some of its vehicles.
     init(_ plan: FrozenPlan, isPartial: Bool) {
-        let waves = ScheduleBuilder(plan).waves
+        let waves = Waves.vehicles(plan)
         var numbers: [VehicleID: Int] = [:]
         for (number, wave) in waves.enumerated() {
             for vehicle in wave { numbers[vehicle] = number }

@@ -2,7 +2,6 @@ package import Base
 package import Commands
 import Families
 package import Radio
-import Rollout
 package import Show
 
 /// The flags that several commands share, resolved.

@@ -1,7 +1,6 @@
 import Base
 package import Commands
 import Glibc
-import Rollout
 import Show
 import Store
 

@@ -1,7 +1,6 @@
 import Base
 package import Commands
 package import Glibc
-import Rollout
 import Show
 
 /// The rule for root: it changes nothing in a directory of another user.

@@ -1,6 +1,6 @@
 package import Base
 package import Manifest
-package import Rollout
+import Rollout
 import Show
 package import Store
 

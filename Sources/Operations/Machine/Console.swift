@@ -1,5 +1,4 @@
 import Glibc
-import Rollout
 import Show
 import Synchronization
 

@@ -1,7 +1,6 @@
 import CLinux
 package import Commands
 import Glibc
-import Rollout
 package import Show
 
 /// The environment of a command, besides its options.

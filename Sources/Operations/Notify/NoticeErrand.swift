@@ -1,7 +1,6 @@
 import Base
 package import Commands
 import Manifest
-import Rollout
 import Show
 import Store
 

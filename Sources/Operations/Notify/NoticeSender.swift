@@ -3,7 +3,6 @@ import Commands
 import Glibc
 import Images
 package import Manifest
-import Rollout
 package import Show
 import Store
 

@@ -1,6 +1,5 @@
 package import Base
 package import Manifest
-import Rollout
 import Show
 
 /// A notice in the form that one kind of target takes.

@@ -1,6 +1,5 @@
 package import Base
 package import Manifest
-import Rollout
 package import Show
 package import Store
 

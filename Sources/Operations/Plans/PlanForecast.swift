@@ -104,7 +104,7 @@ struct PlanForecast {
 
     private static func waveNumbers(_ plan: FrozenPlan) -> [VehicleID: Int] {
         var waveOf: [VehicleID: Int] = [:]
-        for (index, wave) in ScheduleBuilder(plan).waves.enumerated() {
+        for (index, wave) in Waves.vehicles(plan).enumerated() {
             for vehicle in wave { waveOf[vehicle] = index + 1 }
         }
         return waveOf

@@ -1,7 +1,6 @@
 package import Base
 package import Commands
 import Images
-import Rollout
 import Show
 
 /// The trusted documents of repositories, with their expiry and the keys that signed them.

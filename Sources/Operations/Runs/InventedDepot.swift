@@ -5,7 +5,6 @@ import Glibc
 import Images
 import Manifest
 import Radio
-import Rollout
 import Simulation
 import Store
 

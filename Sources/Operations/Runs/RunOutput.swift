@@ -1,8 +1,8 @@
 package import Base
 package import Commands
 import Glibc
-package import Rollout
 import Show
+package import Store
 import Synchronization
 
 /// Everything that a run prints: takes events, and writes each printer's text to its destination.

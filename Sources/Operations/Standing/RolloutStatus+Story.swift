@@ -1,6 +1,5 @@
 package import Base
 package import Commands
-import Rollout
 package import Show
 import Store
 

@@ -1,7 +1,6 @@
 import Base
 package import Commands
 package import Manifest
-import Rollout
 import Show
 import Store
 

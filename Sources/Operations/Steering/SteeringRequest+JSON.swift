@@ -1,6 +1,5 @@
 package import Base
 import Commands
-import Rollout
 import Show
 import Store
 

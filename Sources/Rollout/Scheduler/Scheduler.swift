@@ -1,5 +1,6 @@
 package import Base
 package import Manifest
+package import Store
 
 /// All decisions of a run: waves, gates, turns, budgets and the window.
 ///

@@ -1,6 +1,7 @@
 import Base
 package import Manifest
 package import Radio
+package import Store
 
 /// A condition that a vehicle must meet before anything is done on it.
 package enum Precondition: Sendable {

@@ -2,6 +2,7 @@ import Base
 import Families
 package import Manifest
 package import Radio
+package import Store
 
 /// Turns the steps of a plan into steps that are ready to be done on one vehicle.
 ///

@@ -1,6 +1,5 @@
 package import Base
 package import Manifest
-import Rollout
 package import Store
 
 /// The modules in the yard, vehicle by vehicle, from the journal at one moment.

@@ -1,6 +1,5 @@
 package import Base
 import Manifest
-import Rollout
 package import Store
 
 /// Makes the morning page from the journal's facts about all rollouts at one moment.

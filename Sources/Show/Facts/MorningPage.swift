@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// The work of the morning: all rollouts since a time, as a list of tasks.
 package struct MorningPage: Sendable, Equatable {

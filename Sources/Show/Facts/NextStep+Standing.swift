@@ -1,5 +1,4 @@
 package import Base
-package import Rollout
 package import Store
 
 /// Decides what a person has to do next about vehicles of one rollout.

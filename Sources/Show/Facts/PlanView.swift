@@ -1,6 +1,6 @@
 package import Base
 package import Manifest
-import Rollout
+import Store
 
 /// The part of a plan that is shown.
 ///
@@ -39,7 +39,7 @@ package struct PlanView: Sendable {
 
     package var waves: [[VehicleID]] {
         switch cut {
-        case .plan(let plan): return ScheduleBuilder(plan).waves
+        case .plan(let plan): return Waves.vehicles(plan)
         case .numbers(let numbers):
             var waves: [[VehicleID]] = []
             for (vehicle, number) in zip(vehicles, numbers) {

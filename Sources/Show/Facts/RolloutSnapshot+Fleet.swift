@@ -1,6 +1,5 @@
 import Base
 import Manifest
-import Rollout
 package import Store
 
 extension RolloutSnapshot {

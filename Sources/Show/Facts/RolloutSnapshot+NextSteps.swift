@@ -1,5 +1,4 @@
 import Base
-package import Rollout
 package import Store
 
 extension RolloutSnapshot {

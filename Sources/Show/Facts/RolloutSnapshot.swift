@@ -1,6 +1,5 @@
 package import Base
 package import Commands
-package import Rollout
 package import Store
 
 /// The state of a rollout at one moment, from the journal of one machine or the database of a

@@ -1,6 +1,5 @@
 package import Base
 import Manifest
-package import Rollout
 package import Store
 
 /// The content of `status`: one rollout with its vehicles, and a summary of the other rollouts.

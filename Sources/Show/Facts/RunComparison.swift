@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 package import Store
 
 /// A comparison of two runs: how many vehicles ended in which way, and which ended differently.

@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// A run as text, long after it ended: first the events of the whole run, then each vehicle with
 /// its events.

@@ -1,5 +1,4 @@
 package import Base
-package import Rollout
 package import Store
 
 /// A list of runs, as `history` and the pages of `serve` list them.

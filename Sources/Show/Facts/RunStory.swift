@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// The facts of a run from which every written report is made.
 ///

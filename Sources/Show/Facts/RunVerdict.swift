@@ -1,7 +1,6 @@
 import Base
 package import Commands
 package import Manifest
-package import Rollout
 package import Store
 
 /// Converts the result of a run to an exit code.

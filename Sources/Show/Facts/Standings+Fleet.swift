@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 package import Store
 
 // The values of `status`, `show`, `morning` and `history`, made from a fleet's answers.

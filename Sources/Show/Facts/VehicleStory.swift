@@ -1,6 +1,5 @@
 package import Base
 import Manifest
-import Rollout
 import Store
 
 /// One vehicle as `show` prints it, for people and for programs.

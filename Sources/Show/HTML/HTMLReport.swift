@@ -1,5 +1,5 @@
 package import Base
-import Rollout
+import Store
 
 /// A run as one HTML file that opens in any browser: no script, no external reference.
 package enum HTMLReport {

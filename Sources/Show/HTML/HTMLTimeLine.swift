@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// The work of each adapter over time, as one bar for each adapter.
 enum HTMLTimeLine {

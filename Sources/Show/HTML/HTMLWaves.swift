@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// The progress of each wave, as one bar for each wave.
 enum HTMLWaves {

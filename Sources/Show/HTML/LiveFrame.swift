@@ -1,4 +1,4 @@
-import Rollout
+import Store
 
 /// The frame around every page of `serve`: one style sheet, one script, no other resource, nothing
 /// inline.

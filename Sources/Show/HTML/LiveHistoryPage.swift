@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 import Store
 
 /// The list of all runs.

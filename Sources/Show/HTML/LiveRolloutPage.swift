@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 import Store
 
 /// The page of one rollout: its status, waves and gates, and tasks for people; and the other

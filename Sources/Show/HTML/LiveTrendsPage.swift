@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 package import Store
 
 /// One run among others: the outcomes of its vehicles and its link figures.

@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 import Store
 
 /// All facts about one vehicle, over all nights: the content of `show` as a page.

@@ -1,6 +1,5 @@
 package import Base
 import Manifest
-import Rollout
 import Store
 
 /// The vehicles of a rollout, with a search form that needs no script.

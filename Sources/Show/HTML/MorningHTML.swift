@@ -1,5 +1,5 @@
 package import Base
-import Rollout
+import Store
 
 /// The morning page as one HTML file without external references; printed, it is a job card for
 /// each vehicle.

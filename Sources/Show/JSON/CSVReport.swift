@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// A run as a table for spreadsheets (RFC 4180): one line for each vehicle, times in seconds.
 package enum CSVReport {

@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// The single document of `--json`, written at the end of the run.
 package struct JSONReport: Printer {

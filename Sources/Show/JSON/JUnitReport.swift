@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// A run as JUnit XML, which build servers can display: each vehicle is a test case.
 ///

@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 package import Store
 
 /// The journal's records in documents for programs.

@@ -1,5 +1,5 @@
 import Base
-package import Rollout
+package import Store
 
 /// Events for the systemd journal, each with fields that can be queried.
 ///

@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// A run as metrics for the textfile collector of the Prometheus node exporter.
 ///

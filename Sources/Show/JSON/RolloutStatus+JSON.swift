@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 import Store
 
 extension RolloutStatus: JSONDescribed {

@@ -1,6 +1,5 @@
 package import Base
 import Manifest
-import Rollout
 import Store
 
 extension VehicleStory: JSONDescribed {

@@ -1,7 +1,7 @@
 import Base
 package import Commands
 import Glibc
-import Rollout
+import Store
 
 /// Makes the commands that are offered to people: each is complete, so that it means the same in
 /// every folder.

@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// Selects the events for a log, and gives each its line.
 struct LineFilter: Sendable {

@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// One vehicle in work, as a line that is redrawn repeatedly.
 struct LiveRow: Sendable {

@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// The current wave, as a line that is redrawn repeatedly.
 struct LiveWave: Sendable {

@@ -1,5 +1,5 @@
 package import Base
-import Rollout
+import Store
 
 /// The morning page as plain text, for a terminal and for mail.
 package struct MorningText {

@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// Text for one of the two standard streams.
 package struct Output: Sendable, Equatable {

@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// Lines for logs, pipes and mail: no colour, no cursor movement, few lines.
 package struct PlainPrinter: Printer {

@@ -1,5 +1,5 @@
 import Base
-package import Rollout
+package import Store
 
 /// The report at the end of a run, collected during the run.
 package struct Recap: Sendable {

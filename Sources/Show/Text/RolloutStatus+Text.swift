@@ -1,5 +1,4 @@
 package import Base
-package import Rollout
 package import Store
 
 extension RolloutStatus {

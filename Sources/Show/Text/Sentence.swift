@@ -1,5 +1,5 @@
 import Base
-import Rollout
+import Store
 
 /// An event as one line for people.
 enum Sentence {

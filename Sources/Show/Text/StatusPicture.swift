@@ -1,5 +1,4 @@
 package import Base
-import Rollout
 import Store
 
 /// The text of `status --watch` for a fleet: the whole screen, or lines for what has changed.

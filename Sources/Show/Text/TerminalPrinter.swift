@@ -1,5 +1,5 @@
 package import Base
-package import Rollout
+package import Store
 
 /// Lines that scroll up on standard error.
 ///

@@ -184,3 +184,12 @@ package struct Measure: Sendable, Equatable {
         ]
     }
 }
+
+extension Inhibit {
+    /// The sentence for people about a vehicle that is inhibited.
+    package var sentence: String {
+        let whom = vehicle == nil ? "the depot is inhibited" : "inhibited"
+        let until = expires.map { " until \($0)" } ?? ""
+        return "\(whom)\(until): \(reason)"
+    }
+}

@@ -2,6 +2,7 @@ import Base
 import Manifest
 import Rollout
 import Show
+import Store
 import Synchronization
 
 /// What becomes of a night while several gateways are at work, noted by all of them.

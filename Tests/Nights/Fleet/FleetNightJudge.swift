@@ -1,6 +1,6 @@
 import Base
-import Rollout
 import Show
+import Store
 
 /// Says which promises of docs/promises.md a life of several gateways has broken.
 ///

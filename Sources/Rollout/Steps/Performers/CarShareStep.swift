@@ -1,6 +1,7 @@
 import Base
 import Families
 import Radio
+import Store
 
 /// Sends car-share commands to a GO device.
 struct CarShareStep: StepPerformer {

@@ -1,5 +1,6 @@
 import Base
 import Radio
+import Store
 
 /// Waits until properties have the expected values.
 struct ExpectStep {

@@ -1,5 +1,6 @@
 import Base
 import Radio
+import Store
 
 /// Makes the module carry out features.
 struct FeatureStep: StepPerformer {

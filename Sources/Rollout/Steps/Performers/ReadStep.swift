@@ -1,5 +1,6 @@
 import Base
 import Radio
+import Store
 
 /// Reads properties.
 struct ReadStep: StepPerformer {

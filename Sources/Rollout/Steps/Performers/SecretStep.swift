@@ -1,4 +1,5 @@
 import Base
+import Store
 
 /// Gives the module another secret.
 struct SecretStep: StepPerformer {

@@ -1,5 +1,6 @@
 import Base
 import Radio
+import Store
 
 /// Writes properties.
 struct SetStep: StepPerformer {

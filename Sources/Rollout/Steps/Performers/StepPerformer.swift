@@ -1,3 +1,5 @@
+import Store
+
 /// Performs one kind of step, on the link of the vehicle's execution.
 ///
 /// It contains the step's parameters and nothing else. Whether the step may be done, and what the

@@ -1,4 +1,5 @@
 import Base
+import Store
 
 /// Waits, with the adapter free for others.
 struct WaitStep: StepPerformer {

@@ -1,8 +1,12 @@
-import Base
-package import Manifest
+package import Base
 
 /// Which wave each vehicle is in: the same on every run and every machine.
 package enum Waves {
+    /// The waves of the whole plan, by vehicle.
+    package static func vehicles(_ plan: FrozenPlan) -> [[VehicleID]] {
+        cut(plan).map { wave in wave.map { plan.vehicles[$0].id } }
+    }
+
     /// The waves as indices into the plan's list of vehicles, each in the order of the list.
     ///
     /// Without `spread` they are cut from the list in its order. With it, every wave takes vehicles

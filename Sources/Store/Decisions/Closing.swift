@@ -1,20 +1,19 @@
 package import Base
-import Store
 
 /// How an execution ends, after its open debts were taken into account.
 package struct Closing: Sendable, Equatable {
-    var outcome: Outcome
-    var failure: FailureClass?
-    var message: String
+    package var outcome: Outcome
+    package var failure: FailureClass?
+    package var message: String
 
-    init(_ outcome: Outcome, _ failure: FailureClass?, _ message: String) {
+    package init(_ outcome: Outcome, _ failure: FailureClass?, _ message: String) {
         self.outcome = outcome
         self.failure = failure
         self.message = message
     }
 
     /// The closing of a vehicle with a step in doubt; `check` is what a person has to check.
-    init(inDoubt doubt: IntentRecord, _ check: String?) {
+    package init(inDoubt doubt: IntentRecord, _ check: String?) {
         let vehicle = doubt.intent.vehicle
         let usual =
             "look at the vehicle, then say `retry \(vehicle)` when it was not "
@@ -30,7 +29,7 @@ package struct Closing: Sendable, Equatable {
 
     /// A module that was written to and not seen settled since has failed, whatever the outcome
     /// was, until it was seen or a person has cleared it.
-    func owing(_ debt: Debt?) -> Closing {
+    package func owing(_ debt: Debt?) -> Closing {
         guard let debt else { return self }
         var closing = owingDebt
         closing.message += "; \(debt.sentence)"
@@ -48,7 +47,7 @@ package struct Closing: Sendable, Equatable {
     }
 
     /// A step of `always` that was not done leaves the vehicle in an unwanted state: it has failed.
-    func owing(_ steps: [OwedStep]) -> Closing {
+    package func owing(_ steps: [OwedStep]) -> Closing {
         guard let first = steps.first else { return self }
         var closing = owingStep
         closing.message += "; it still owes `\(first.action)` since run \(first.runName)"
@@ -104,5 +103,5 @@ extension Debt {
     }
 
     /// The share of the image that the module has.
-    var percent: Int { total > 0 ? min(100, acknowledged * 100 / total) : 0 }
+    package var percent: Int { total > 0 ? min(100, acknowledged * 100 / total) : 0 }
 }

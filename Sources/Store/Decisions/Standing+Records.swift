@@ -1,5 +1,4 @@
 package import Base
-package import Store
 
 extension Standing {
     /// The standing of a vehicle from the journal: the same for runs, reports and `status`.
@@ -82,7 +81,7 @@ extension Standing.State {
 
 extension ExecutionState {
     /// Whether there is a link to the vehicle, or a step is under way.
-    var isReached: Bool {
+    package var isReached: Bool {
         switch self {
         case .queued, .seeking, .connecting, .interrupted, .ended: false
         case .authenticating, .inspecting, .acting, .starting, .transferring, .settling,

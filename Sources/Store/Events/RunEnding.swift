@@ -1,5 +1,3 @@
-import Store
-
 /// Why a run ends, apart from the outcomes of its vehicles.
 package enum RunEnding: Equatable, Sendable {
     /// Every vehicle has its verdict.
@@ -15,7 +13,7 @@ package enum RunEnding: Equatable, Sendable {
     case aborted(String)
 
     /// Of two endings that occur together, the one with the greater weight counts.
-    var weight: Int {
+    package var weight: Int {
         switch self {
         case .complete: 0
         case .workLeft: 1
@@ -30,7 +28,7 @@ package enum RunEnding: Equatable, Sendable {
     ///
     /// `isWhole` says that every vehicle has a verdict: then a signal has cut nothing short, and what
     /// holds the rollout is what people have to know.
-    func under(_ refusal: RunEnding?, _ hold: Hold?, isWhole: Bool) -> RunEnding {
+    package func under(_ refusal: RunEnding?, _ hold: Hold?, isWhole: Bool) -> RunEnding {
         let isIdle = self == .stopped && isWhole
         if let refusal { return weight > refusal.weight && !isIdle ? self : refusal }
         guard let hold else { return self }

@@ -1,5 +1,3 @@
-package import Base
-
 extension PauseRule {
     /// The rule in plain words, with the figures for `total` vehicles.
     package func words(among total: Int) -> String {
