@@ -17,7 +17,7 @@ import Workbench
                 let vehicle = event["vehicle"] as? String,
                 let acknowledged = event["acknowledged"] as? Int,
                 let total = event["total"] as? Int,
-                let from = event["resumed_from"] as? Int
+                let from = event["resumed-from"] as? Int
             else { return nil }
             return Progress(
                 vehicle: vehicle,

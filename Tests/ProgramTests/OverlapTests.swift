@@ -87,6 +87,6 @@ import Testing
         let done = try count(after, "succeeded") + count(after, "already-current")
         #expect(done == 5)
         // The transfer of the vehicle in work continues from its last object.
-        #expect(second.events.contains(#/"resumed_from":[1-9]/#))
+        #expect(second.events.contains(#/"resumed-from":[1-9]/#))
     }
 }

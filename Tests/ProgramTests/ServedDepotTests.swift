@@ -176,7 +176,7 @@ import Workbench
         }
         #expect(try outcomes("bus.jsonl") == ["bike-01 succeeded"])
         let resumed = try events("bus.jsonl").contains { event in
-            event.kind == "progress" && event["resumed_from"] as? Int ?? 0 > 0
+            event.kind == "progress" && event["resumed-from"] as? Int ?? 0 > 0
         }
         #expect(resumed, "it went on where the module stood")
     }

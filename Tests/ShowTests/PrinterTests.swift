@@ -277,7 +277,7 @@ import Testing
         let body = Event.Body.progress(try Sample.vehicle("a"), try Sample.progress(1, rate: rate))
         let value = try JSONValue(json: printer.line(Sample.events([(0, body)])[0]))
         #expect(value["acknowledged"] == 1_024)
-        #expect(value["bytes_per_second"] == nil)
+        #expect(value["bytes-per-second"] == nil)
     }
 
     @Test func `two facts of one name are one member`() throws {

@@ -23,8 +23,8 @@ package struct NotifyNotice: Sendable, Equatable {
     let exitCode: Int?
     /// The reason, in one sentence.
     let reason: String
-    /// A text such as `41 ok, 1 failed`; empty without a run.
-    package let counts: String
+    /// The vehicles of the rollout; nil without a run.
+    package let counts: VehicleCounts?
     package let tasks: [Task]
     /// The number of vehicles that are left out of the tasks.
     package let more: Int
@@ -43,7 +43,7 @@ package struct NotifyNotice: Sendable, Equatable {
         run: Int? = nil,
         exitCode: Int? = nil,
         reason: String,
-        counts: String = "",
+        counts: VehicleCounts? = nil,
         tasks: [Task] = [],
         next: String = "",
         time: WallTime,
@@ -100,7 +100,7 @@ package struct NotifyNotice: Sendable, Equatable {
             reason: kind == .silent
                 ? "nothing was heard from it since \(zone.text(end))"
                 : run.end?.reason(under: snapshot.rollout?.hold) ?? "cut off",
-            counts: VehicleCounts(standings.map { $0.verdict?.outcome }).sentence,
+            counts: VehicleCounts(standings.map { $0.verdict?.outcome }),
             tasks: tasks,
             next: Self.next(kind, exitCode: code, flags.offers(run.rollout, manifest: manifest)),
             time: end,
@@ -133,7 +133,7 @@ package struct NotifyNotice: Sendable, Equatable {
             case .silent: "no run of \(what)"
             case .test: "a test from \(host)"
             }
-        let rest = counts.isEmpty ? reason : counts
+        let rest = counts?.sentence ?? reason
         let from = isRehearsal ? "yardmaster (rehearsal)" : "yardmaster"
         return "\(from): \(words): \(rest)".visible
     }
@@ -142,7 +142,7 @@ package struct NotifyNotice: Sendable, Equatable {
     package var text: String {
         var lines = isRehearsal ? ["a rehearsal: no vehicle was touched"] : []
         lines.append(reason.visible)
-        if !counts.isEmpty { lines.append(counts) }
+        if let counts { lines.append(counts.sentence) }
         if let rollout {
             lines.append(
                 "rollout \(rollout.visible)" + (run.map { ", run \($0)" } ?? "")
@@ -167,15 +167,15 @@ package struct NotifyNotice: Sendable, Equatable {
             "type": .string(kind.rawValue),
             "host": .string(host),
             "time": .string(time.description),
-            "unix_milliseconds": .integer(time.milliseconds),
-            "local_time": .string(localTime),
+            "unix-milliseconds": .integer(time.milliseconds),
+            "local-time": .string(localTime),
             // Only a rehearsal has it.
             "rehearsal": isRehearsal ? true : nil,
             "rollout": rollout.map { .string($0) },
             "run": run.map { .integer(Int64($0)) },
             "exit": exitCode.map { .integer(Int64($0)) },
             "reason": .string(reason),
-            "counts": .string(counts),
+            "counts": counts?.json,
             "vehicles": .array(
                 tasks.map { task in
                     .object([
@@ -196,8 +196,8 @@ package struct NotifyNotice: Sendable, Equatable {
         guard value["schema"]?.integer == 1,
             let kind = value["type"]?.string.flatMap({ NotifyKind(rawValue: $0) }),
             let reason = value["reason"]?.string, let host = value["host"]?.string,
-            let local = value["local_time"]?.string,
-            let milliseconds = value["unix_milliseconds"]?.integer
+            let local = value["local-time"]?.string,
+            let milliseconds = value["unix-milliseconds"]?.integer
         else { return nil }
         self.kind = kind
         self.reason = reason
@@ -208,7 +208,7 @@ package struct NotifyNotice: Sendable, Equatable {
         rollout = value["rollout"]?.string
         run = value["run"]?.integer.flatMap { Int(exactly: $0) }
         exitCode = value["exit"]?.integer.flatMap { Int(exactly: $0) }
-        counts = value["counts"]?.string ?? ""
+        counts = value["counts"].flatMap { VehicleCounts($0) }
         next = value["next"]?.string ?? ""
         more = value["more"]?.integer.flatMap { Int(exactly: $0) } ?? 0
         tasks = (value["vehicles"]?.array ?? []).map { task in

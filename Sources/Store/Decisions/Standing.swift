@@ -126,10 +126,10 @@ package struct Standing: Sendable, Equatable {
                     "image": .string(debt.image),
                     "rollout": .string(debt.rollout),
                     "run": .int(debt.run),
-                    "seen_run": .int(debt.seenRun),
+                    "seen-run": .int(debt.seenRun),
                     "percent": .int(debt.percent),
                     "gateway": debt.gateway.map { .string($0) },
-                    "seen_gateway": debt.seenGateway.map { .string($0) },
+                    "seen-gateway": debt.seenGateway.map { .string($0) },
                 ])
             },
             "doubt": doubt.map { .string($0) },
@@ -172,9 +172,12 @@ package struct VehicleCounts: Sendable, Equatable {
 
     /// The counts of a document that has them; nil for any other text.
     package init?(text: String) {
-        guard let members = try? JSONValue(json: text), members["unfinished"]?.integer != nil else {
-            return nil
-        }
+        guard let members = try? JSONValue(json: text) else { return nil }
+        self.init(members)
+    }
+
+    package init?(_ members: JSONValue) {
+        guard members["unfinished"]?.integer != nil else { return nil }
         func count(_ name: String) -> Int {
             members[name]?.integer.flatMap { Int(exactly: $0) }.map { max(0, $0) } ?? 0
         }

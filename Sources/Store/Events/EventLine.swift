@@ -111,9 +111,9 @@ extension Event.Body {
             .object([
                 "acknowledged": .int(progress.acknowledged.bytes),
                 "total": .int(progress.total.bytes),
-                "resumed_from": .int(progress.resumedFrom.bytes),
-                "bytes_per_second": progress.wholeRate.map { .int($0) },
-                "remaining_seconds": progress.remaining.map { .seconds($0) },
+                "resumed-from": .int(progress.resumedFrom.bytes),
+                "bytes-per-second": progress.wholeRate.map { .int($0) },
+                "remaining-seconds": progress.remaining.map { .seconds($0) },
             ])
         case .interrupted(_, let cause, let count):
             .object(["cause": .string(cause), "count": .int(count)])
@@ -127,7 +127,7 @@ extension Event.Body {
             .object([
                 "class": .string(failure.rawValue),
                 "message": .string(message),
-                "pause_seconds": .seconds(pause),
+                "pause-seconds": .seconds(pause),
             ])
         case .stepEnded(_, let step):
             step.json

@@ -62,7 +62,7 @@ package enum EventReader {
             return problem(fields).map { .problem(vehicle, $0) }
         case "retrying":
             guard let failure = fields.failure, let message = fields.text("message"),
-                let pause = fields.duration("pause_seconds")
+                let pause = fields.duration("pause-seconds")
             else { return nil }
             return .retrying(vehicle, failure, message: message, pause: pause)
         case "step-ended":
@@ -152,7 +152,7 @@ package enum EventReader {
         )
         let debt = Fields(fields.value["debt"] ?? .null)
         if let image = debt.text("image"), let rollout = debt.text("rollout"),
-            let run = debt.int("run"), let seenRun = debt.int("seen_run"),
+            let run = debt.int("run"), let seenRun = debt.int("seen-run"),
             let percent = debt.int("percent")
         {
             standing.debt = Standing.Unproven(
@@ -163,7 +163,7 @@ package enum EventReader {
                 percent: percent
             )
             standing.debt?.gateway = debt.text("gateway")
-            standing.debt?.seenGateway = debt.text("seen_gateway")
+            standing.debt?.seenGateway = debt.text("seen-gateway")
         }
         standing.gateway = fields.text("gateway")
         standing.waits = fields.text("waits")
@@ -194,10 +194,10 @@ package enum EventReader {
         )
         end.adapters = (fields.value["adapters"]?.array ?? []).compactMap { value in
             let fields = Fields(value)
-            guard let name = fields.text("name"), let busy = fields.duration("busy_seconds")
+            guard let name = fields.text("name"), let busy = fields.duration("busy-seconds")
             else { return nil }
             var use = AdapterUse(name: name, busy: busy)
-            use.linked = fields.duration("link_seconds")
+            use.linked = fields.duration("link-seconds")
             use.spans = (value["busy"]?.array ?? []).compactMap { span in
                 guard let ends = span.array, ends.count == 2,
                     let from = Fields.duration(ends[0]), let to = Fields.duration(ends[1])

@@ -47,8 +47,8 @@ extension RunEnd {
         let used = adapters.map { use in
             JSONValue.object([
                 "name": .string(use.name),
-                "busy_seconds": .seconds(use.busy),
-                "link_seconds": use.linked.map { .seconds($0) },
+                "busy-seconds": .seconds(use.busy),
+                "link-seconds": use.linked.map { .seconds($0) },
                 "busy": use.spans.isEmpty
                     ? nil
                     : .array(use.spans.map { .array([.seconds($0.from), .seconds($0.to)]) }),
