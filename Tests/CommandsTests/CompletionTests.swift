@@ -1,6 +1,7 @@
 import Commands
 import Foundation
 import Testing
+import Workbench
 
 @Suite struct CompletionTests {
     @Test(arguments: Completion.allCases)

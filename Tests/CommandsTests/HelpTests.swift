@@ -1,6 +1,7 @@
 import Commands
 import Foundation
 import Testing
+import Workbench
 
 @Suite struct HelpTests {
     /// One of each kind: many flags, an argument that may repeat, a group, nothing.

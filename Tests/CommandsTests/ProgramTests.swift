@@ -2,6 +2,7 @@ import Base
 import Commands
 import Foundation
 import Testing
+import Workbench
 
 /// The built program, run as a shell would run it.
 @Suite struct ProgramTests {

@@ -2,6 +2,7 @@ import Base
 import Commands
 import Foundation
 import Testing
+import Workbench
 
 /// Checks the units of `systemd print`, also with systemd's own programs.
 @Suite struct ServiceUnitsTests {

@@ -133,20 +133,7 @@ package final class LivePages: Sendable {
         let route: LiveRoute
         do throws(LiveRoute.Fault) {
             route = try LiveRoute(request.target)
-        } catch {
-            switch error {
-            case .target:
-                return refusal(400, "This is not an address", "It cannot be read.")
-            case .unknown:
-                return refusal(404, "There is nothing here", "This address is unknown.")
-            case .query(let name):
-                return refusal(
-                    400,
-                    "This query is not valid",
-                    "The value of '\(name.visible)' cannot be used."
-                )
-            }
-        }
+        } catch { return nowhere(error, request) }
         let isFree = [.health, .style, .script, .description].contains(route)
         if let answer = stranger(viewer, route, request), !isFree { return answer }
         if case .closed(let error) = viewer, !isFree {
@@ -167,6 +154,21 @@ package final class LivePages: Sendable {
                 : personal(401, LiveActPage.signIn())
         }
         return read(route, request, viewer)
+    }
+
+    /// The answer for an address that leads nowhere; a program gets a document.
+    private func nowhere(_ fault: LiveRoute.Fault, _ request: WebRequest) -> WebAnswer {
+        let (status, title, sentence) =
+            switch fault {
+            case .target: (400, "This is not an address", "It cannot be read.")
+            case .unknown: (404, "There is nothing here", "This address is unknown.")
+            case .query(let name):
+                (400, "This query is not valid", "The value of '\(name.visible)' cannot be used.")
+            }
+        guard request.target.hasPrefix("/api/") else { return refusal(status, title, sentence) }
+        let message = title.prefix(1).lowercased() + title.dropFirst()
+        let kind: CommandError.Kind = status == 404 ? .inputMissing : .usage
+        return document(status, CommandError(kind, message, hint: sentence))
     }
 
     /// The answer to a request with an unknown token, which is noted; nil for all others.
@@ -509,7 +511,7 @@ package final class LivePages: Sendable {
             return families
         }
         for brief in briefs {
-            families.append(MetricsText.standing(brief.run.rollout, brief.counts))
+            families += MetricsText.standing(brief)
             let ended: (run: Int?, success: WallTime?)
             do throws(CommandError) { ended = try journal.lastEnded(of: brief.run.rollout) } catch {
                 // Nothing has run on this machine.

@@ -13,6 +13,12 @@ package struct RolloutStatus: Sendable {
         package let counts: VehicleCounts
         /// Whether it is only in this machine's journal, not in the machine's fleet.
         package var isOwn = false
+        /// Whether a run works on it; nil where only a fleet's database knows it.
+        var isAtWork: Bool?
+        /// How many vehicles have to be helped in which way; nil like `isAtWork`.
+        var tasks: [NextStep.Work: Int]?
+        /// When the oldest of its updates that are not proven yet was begun.
+        var oldestDebt: WallTime?
     }
 
     /// One wave of the plan and its progress.
@@ -139,17 +145,25 @@ package struct RolloutStatus: Sendable {
                 if let known, known.run?.rollout == run.rollout { known } else {
                     try RolloutSnapshot(of: run.rollout, in: view, holder: holder, at: now)
                 }
-            let standings = snapshot.standings(of: snapshot.executions)
-            briefs.append(
-                Brief(
-                    run: run,
-                    state: snapshot.rollout?.word ?? RolloutRecord.State.finished.rawValue,
-                    counts: VehicleCounts(standings.map { $0.verdict?.outcome }),
-                    isOwn: shared != nil
-                )
-            )
+            briefs.append(Brief(snapshot, run, isOwn: shared != nil))
         }
         return briefs
+    }
+}
+
+extension RolloutStatus.Brief {
+    init(_ snapshot: RolloutSnapshot, _ run: RunRecord, isOwn: Bool) {
+        let standings = snapshot.standings(of: snapshot.executions)
+        let steps = snapshot.nextSteps(manifest: nil, nil, flags: PlaceFlags())
+        self.init(
+            run: run,
+            state: snapshot.rollout?.word ?? RolloutRecord.State.finished.rawValue,
+            counts: VehicleCounts(standings.map { $0.verdict?.outcome }),
+            isOwn: isOwn,
+            isAtWork: snapshot.isAtWork,
+            tasks: steps.reduce(into: [:]) { $0[$1.step.work, default: 0] += 1 },
+            oldestDebt: snapshot.debts.map(\.begun).min()
+        )
     }
 }
 

@@ -1,5 +1,5 @@
 package import Base
-package import Store
+import Store
 
 /// A run as metrics for the textfile collector of the Prometheus node exporter.
 ///
@@ -62,17 +62,56 @@ package enum MetricsText {
         )
     }
 
-    /// The vehicles of a rollout by outcome, over all its runs.
-    package static func standing(_ rollout: String, _ counts: VehicleCounts) -> Family {
-        let rollout = "rollout=\"\(label(rollout))\""
-        let outcomes = Outcome.allCases.map { ($0.rawValue, counts.outcomes[$0] ?? 0) }
-        return Family(
-            name: "yardmaster_rollout_vehicles",
-            help: "Vehicles of the rollout by outcome, as its last run left them.",
-            samples: (outcomes + [("unfinished", counts.unfinished)]).map {
-                (labels: "\(rollout),outcome=\"\($0.0)\"", value: String($0.1))
-            }
-        )
+    /// How a rollout stands, over all its runs: its vehicles, its state, what people have to do.
+    package static func standing(_ brief: RolloutStatus.Brief) -> [Family] {
+        let rollout = "rollout=\"\(label(brief.run.rollout))\""
+        let counts = brief.counts
+        func family(
+            _ name: String,
+            _ help: String,
+            _ kind: String,
+            _ samples: [(String, Int)]
+        ) -> Family {
+            Family(
+                name: "yardmaster_rollout_" + name,
+                help: help,
+                samples: samples.map { ("\(rollout),\(kind)=\"\($0.0)\"", String($0.1)) }
+            )
+        }
+        let families = [
+            family(
+                "vehicles",
+                "Vehicles of the rollout by outcome, as its last run left them.",
+                "outcome",
+                Outcome.allCases.map { ($0.rawValue, counts.outcomes[$0] ?? 0) }
+                    + [("unfinished", counts.unfinished)]
+            ),
+            family(
+                "state",
+                "1 for the state that the rollout is in, or the hold that people or a gate have set.",
+                "state",
+                RolloutStatus.stateWords.map { ($0, $0 == brief.state ? 1 : 0) }
+            ),
+            family(
+                "tasks",
+                "Vehicles that somebody, or a run, has to see to, by the kind of work.",
+                "work",
+                brief.tasks.map { tasks in
+                    NextStep.Work.allCases.map { ($0.rawValue, tasks[$0] ?? 0) }
+                } ?? []
+            ),
+            Family(
+                name: "yardmaster_rollout_at_work",
+                help: "1 while a run works on the rollout.",
+                samples: brief.isAtWork.map { [(rollout, $0 ? "1" : "0")] } ?? []
+            ),
+            Family(
+                name: "yardmaster_rollout_oldest_debt_timestamp_seconds",
+                help: "When the oldest update that is not proven yet was begun.",
+                samples: brief.oldestDebt.map { [(rollout, stamp($0))] } ?? []
+            ),
+        ]
+        return families.filter { !$0.samples.isEmpty }
     }
 
     /// The metrics of a run; one without an end has no exit code and no length.
@@ -113,8 +152,8 @@ package enum MetricsText {
             ),
             family(
                 success,
-                "When a run last ended with exit code 0.",
-                end.flatMap { $0.run.exitCode == 0 ? stamp($0.time) : nil } ?? earlier()
+                "When a run last ended with exit code 0; 0 before the first.",
+                end.flatMap { $0.run.exitCode == 0 ? stamp($0.time) : nil } ?? earlier() ?? "0"
             ),
             family(
                 "yardmaster_run_exit_code",

@@ -102,10 +102,10 @@ extension RolloutStatus: JSONDescribed {
     }
 
     /// A rollout's state, or the hold that people have set.
-    fileprivate static let stateWord = JSONForm<String>.word(
-        of: RolloutRecord.State.allCases.map(\.rawValue) + Hold.Kind.allCases.map(\.rawValue),
-        \.self
-    )
+    fileprivate static let stateWord = JSONForm<String>.word(of: stateWords, \.self)
+
+    static let stateWords =
+        RolloutRecord.State.allCases.map(\.rawValue) + Hold.Kind.allCases.map(\.rawValue)
 
     private static let deadline = JSONForm<
         (vehicle: VehicleID, deadline: ExecutionRecord.Deadline)

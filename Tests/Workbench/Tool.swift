@@ -1,19 +1,19 @@
 import Foundation
 
 /// A program of the machine that a test runs; the test is skipped where it is not installed.
-struct Tool {
-    struct Result {
-        let status: Int32
-        let output: String
-        let errors: String
+package struct Tool {
+    package struct Result {
+        package let status: Int32
+        package let output: String
+        package let errors: String
     }
 
-    let path: String
+    package let path: String
 
-    static func isInstalled(_ name: String) -> Bool { Tool(name) != nil }
+    package static func isInstalled(_ name: String) -> Bool { Tool(name) != nil }
 
     /// Nil when no directory of the path contains it.
-    init?(_ name: String) {
+    package init?(_ name: String) {
         let directories = ["/usr/bin", "/bin", "/usr/local/bin"]
         guard
             let path = directories.map({ $0 + "/" + name })
@@ -22,9 +22,9 @@ struct Tool {
         self.path = path
     }
 
-    init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
-    func run(
+    package func run(
         _ arguments: [String],
         input: String = "",
         environment: [String: String] = ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
