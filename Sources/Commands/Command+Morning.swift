@@ -40,10 +40,18 @@ extension Command {
                 + "on PostgreSQL it prints what all gateways know of the vehicle."
         ],
         arguments: [
-            Argument(.vehicles("VEHICLE"), help: "The vehicle's id in the fleet list.")
+            Argument(
+                .vehicles("VEHICLE"),
+                help:
+                    "The vehicle's id in the fleet list, its serial, its plate or another label's "
+                    + "value, or a word of one."
+            )
         ],
         flags: [state, fleetAddress, journal, json, quiet, noColor],
-        examples: [Example("yardmaster show bus-17", "What is known of one bus.")],
+        examples: [
+            Example("yardmaster show bus-17", "What is known of one bus."),
+            Example("yardmaster show '113 ÕÄB'", "The same for a number plate."),
+        ],
         exitCodes: [.inputMissing, .unavailable, .cannotWrite, .configuration]
     )
 }

@@ -7,20 +7,18 @@ import Store
 /// `show`: everything that is known about one vehicle.
 struct ShowCommand {
     private let standings: Standings
-    private let vehicle: VehicleID
+    /// The vehicle as people call it.
+    private let name: String
     private let common: CommonOptions
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         standings = try Standings(invocation, context)
         common = CommonOptions(invocation)
-        guard let vehicle = VehicleID(invocation.arguments[0]) else {
-            throw CommandError(.usage, "'\(invocation.arguments[0].visible)' is no vehicle's id")
-        }
-        self.vehicle = vehicle
+        name = invocation.arguments[0]
     }
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
-        let (story, zone) = try await standings.story(of: vehicle)
+        let (story, zone) = try await standings.story(ofVehicleCalled: name)
         if common.wantsJSON {
             context.console.result(story.json.text + "\n")
         } else {

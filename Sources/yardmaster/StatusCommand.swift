@@ -44,7 +44,7 @@ struct StatusCommand {
         let time = ZoneSource.shown(status.plan, context).text
         var lines = source + others(status, time) + status.head(holder, time)
         if !executions.isEmpty { lines.append(status.counts.sentence) }
-        lines += status.sentences(time)
+        lines += status.sentences(time, besideVehicles: true)
         if let until = status.soaksUntil {
             lines.append("the next wave may begin at \(time(until))")
         }
@@ -66,7 +66,9 @@ struct StatusCommand {
         }
         lines.append("")
         // With --quiet, vehicles that are fine are left out.
-        let rows = status.rows.filter { !options.common.isQuiet || $0.needsMore }
+        let rows = status.rows.filter {
+            !options.common.isQuiet || $0.needsMore && !$0.isNotBegun
+        }
         if !rows.isEmpty {
             lines += Columns.table(
                 [["vehicle", "serial", "state", "version", "since", "what"]]
@@ -94,14 +96,11 @@ struct StatusCommand {
     private static func toDo(_ steps: [(vehicle: VehicleID, step: NextStep)]) -> [String] {
         guard !steps.isEmpty else { return [] }
         var lines = ["", "what to do"]
-        for work in NextStep.Work.allCases {
-            let here = steps.filter { $0.step.work == work }
-            guard !here.isEmpty else { continue }
-            let names = here.map(\.vehicle.text.visible).joined(separator: ", ")
-            lines.append("  \(work.title): \(names)")
-            var told: [String] = []
-            for command in here.flatMap(\.step.commands) where !told.contains(command.line) {
-                told.append(command.line)
+        for (work, vehicles, commands) in NextStep.byWork(steps) {
+            let names = vehicles.map(\.text.visible).joined(separator: ", ")
+            let isCounted = work == .wait && vehicles.count > 1
+            lines.append("  \(work.title): \(isCounted ? "\(vehicles.count) vehicles" : names)")
+            for command in commands {
                 lines.append("    $ \(command.line.visible)   # \(command.when)")
             }
         }

@@ -15,6 +15,25 @@ import Testing
         try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
     }
 
+    @Test func `a vehicle is found by its serial, its plate and the number on it`() throws {
+        let program = try badNight()
+        func shown(_ name: String) throws -> Program.Result {
+            try program.run(["show", name, "--json", "--state", program.state])
+        }
+        let known = try shown("bike-12")
+        #expect(known.status == 0, "\(known.errors)")
+        for name in ["00A000000000000C", "112 DMO", "112 dmo", "112"] {
+            let found = try shown(name)
+            #expect(found.output == known.output, "\(name): \(found.errors)")
+        }
+        let many = try shown("DMO")
+        #expect(many.status == 64)
+        #expect(many.errors.contains("'DMO' means 24 vehicles: bike-01, bike-02"), "\(many.errors)")
+        let none = try shown("113 ÕÄB")
+        #expect(none.status == 66)
+        #expect(none.errors.contains("a plate"), "\(none.errors)")
+    }
+
     @Test func `each vehicle that is not as it should be is a task, and no other is`() throws {
         let program = try badNight()
         let status = try object(

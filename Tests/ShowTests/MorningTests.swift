@@ -117,16 +117,47 @@ import Testing
 
     @Test func `work comes in its order, and bays as people count them`() throws {
         let page = try page()
-        #expect(page.groups.map(\.work) == [.answer, .mechanic, .mechanic, .bringIn])
-        #expect(
-            page.groups.map(\.place).prefix(3) == [
-                "tallinn-1, bay 2", "tallinn-1, bay 2", "tallinn-1, bay 10",
-            ]
-        )
+        #expect(page.groups.map(\.work) == [.answer, .mechanic, .bringIn])
+        #expect(page.groups.map(\.place).prefix(2) == ["tallinn-1", "tallinn-1"])
+        let text = MorningText(page, width: 80, time: Self.words).text
+        let bays = text.matches(of: /bike-\d, (bay \d+)/).map { String($0.1) }
+        #expect(bays.prefix(3) == ["bay 2", "bay 2", "bay 10"])
         #expect(
             page.summary
                 == "1 rollout, 1 failed; to do: 1 answer, 2 mechanic, 1 bring-in"
         )
+    }
+
+    @Test func `those that wait are a number, and what lets them go on is said once`() throws {
+        let step = NextStep(
+            .wait,
+            "not begun",
+            [NextStep.Command("yardmaster resume", "the rollout is paused")]
+        )
+        let tasks = try (1...57).map { number in
+            MorningPage.Task(
+                try card("bus-\(number)", "0a\(number)", bay: "bay \(number)"),
+                "city",
+                step
+            )
+        }
+        let page = MorningPage(
+            since: Self.time(0),
+            made: Self.time(0),
+            nights: [],
+            tasks: tasks,
+            changes: MorningPage.Changes(),
+            stale: [],
+            staleDays: 7
+        )
+        let text = MorningText(page, width: 80, time: Self.words).text
+        #expect(text.contains("\n  57 vehicles: not begun\n    $ yardmaster resume\n"))
+        #expect(text.split(separator: "\n").count == 4, "\(text)")
+        let html = MorningHTML(page, time: Self.words).text
+        #expect(!html.contains("<article>"))
+        #expect(html.contains("57 vehicles: not begun"))
+        #expect(html.matches(of: /yardmaster resume/).count == 1)
+        #expect(page.csv.split(separator: "\r\n").count == 58)
     }
 
     @Test func `what came from outside is text in every form`() throws {

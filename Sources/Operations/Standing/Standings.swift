@@ -298,6 +298,39 @@ package struct Standings: Sendable {
         return (story, zone)
     }
 
+    /// The story of the vehicle that people call so: by id, or by what the last plan knows of it.
+    package func story(
+        ofVehicleCalled name: String
+    ) async throws(CommandError) -> (story: Show.VehicleStory, zone: Zone) {
+        let id = VehicleID(name)
+        let unknown: CommandError
+        if let id {
+            do throws(CommandError) { return try await story(of: id) } catch {
+                guard error.kind == .inputMissing else { throw error }
+                unknown = error
+            }
+        } else {
+            unknown = CommandError(
+                .inputMissing,
+                "no vehicle is called '\(name.visible)'",
+                hint: "give an id, a serial, a plate or another label's value of the fleet list"
+            )
+        }
+        let planned = try? await status(of: nil).plan?.vehicles
+        let found = VehicleGround.vehicles(called: name, in: planned ?? [])
+        guard let one = found.first else { throw unknown }
+        guard found.count == 1 else {
+            let names = found.prefix(5).map(\.text.visible).joined(separator: ", ")
+            throw CommandError(
+                .usage,
+                "'\(name.visible)' means \(found.count) vehicles: \(names)"
+                    + (found.count > 5 ? " …" : ""),
+                hint: "give the id of one"
+            )
+        }
+        return try await story(of: one)
+    }
+
     // MARK: The morning
 
     /// What people have to do; `since` is a time as people write it, else the last noon.

@@ -64,8 +64,11 @@ package struct MorningPage: Sendable, Equatable {
         }
 
         /// The place of the vehicle; empty where the fleet list has none.
-        var place: String {
-            [depot, bay.map { "bay \($0)" }].compactMap(\.self).joined(separator: ", ")
+        var place: String { [depot, stand].compactMap(\.self).joined(separator: ", ") }
+
+        /// The place in the depot; a list may write `7` or `bay 7`.
+        var stand: String? {
+            bay.map { $0.lowercased().hasPrefix("bay") ? $0 : "bay \($0)" }
         }
     }
 
@@ -142,25 +145,42 @@ package struct MorningPage: Sendable, Equatable {
         self.staleDays = staleDays
     }
 
-    /// The tasks of one kind at one place.
+    /// The tasks of one kind at one depot.
     package struct Group: Sendable, Equatable {
         package let work: NextStep.Work
         package let place: String
         let tasks: [Task]
+
+        /// Whether its vehicles are only counted: nobody has to go to them.
+        package var isCounted: Bool { work >= .wait }
+
+        /// The tasks with what is said alike of several vehicles once, in the order of the first.
+        var items: [(step: NextStep, cards: [Card])] {
+            var items: [(step: NextStep, cards: [Card])] = []
+            for task in tasks {
+                if let index = items.firstIndex(where: { $0.step == task.step }) {
+                    items[index].cards.append(task.card)
+                } else {
+                    items.append((task.step, [task.card]))
+                }
+            }
+            return items
+        }
     }
 
     /// The tasks under their headings, in their order.
     package var groups: [Group] {
         var groups: [Group] = []
         for task in tasks {
-            if let last = groups.last, last.work == task.step.work, last.place == task.card.place {
+            let place = task.card.depot ?? ""
+            if let last = groups.last, last.work == task.step.work, last.place == place {
                 groups[groups.count - 1] = Group(
                     work: last.work,
                     place: last.place,
                     tasks: last.tasks + [task]
                 )
             } else {
-                groups.append(Group(work: task.step.work, place: task.card.place, tasks: [task]))
+                groups.append(Group(work: task.step.work, place: place, tasks: [task]))
             }
         }
         return groups

@@ -63,6 +63,21 @@ package struct NextStep: Sendable, Equatable {
         self.commands = commands
     }
 
+    /// What people have to do, by the kind of work.
+    ///
+    /// A command stands once, where it is needed first.
+    package static func byWork(
+        _ steps: [(vehicle: VehicleID, step: NextStep)]
+    ) -> [(work: Work, vehicles: [VehicleID], commands: [Command])] {
+        var told: Set<String> = []
+        return Work.allCases.compactMap { work in
+            let here = steps.filter { $0.step.work == work }
+            guard !here.isEmpty else { return nil }
+            let commands = here.flatMap(\.step.commands).filter { told.insert($0.line).inserted }
+            return (work, here.map(\.vehicle), commands)
+        }
+    }
+
     /// A word, quoted for the shell where necessary.
     package static func quoted(_ word: String) -> String { word.quotedForShell }
 }

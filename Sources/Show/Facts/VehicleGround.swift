@@ -27,6 +27,23 @@ package struct VehicleGround: Sendable {
 
     private var ids: Set<VehicleID> { others.union(planned.map(\.id)) }
 
+    /// The vehicles that people call so: by id, serial or a label's value, else by a word of one,
+    /// such as the number on a plate.
+    package static func vehicles(
+        called name: String,
+        in planned: [PlannedVehicle]
+    ) -> [VehicleID] {
+        let name = name.lowercased()
+        func found(_ isNamed: (String) -> Bool) -> [VehicleID] {
+            planned.filter { vehicle in
+                isNamed(vehicle.id.text.lowercased()) || isNamed(vehicle.serial.text.lowercased())
+                    || vehicle.labels.contains { isNamed($0.value.lowercased()) }
+            }.map(\.id)
+        }
+        let exact = found { $0 == name }
+        return exact.isEmpty ? found { $0.split(separator: " ").contains(name[...]) } : exact
+    }
+
     /// The selected vehicles; empty when a pattern matches none, or the group is empty.
     package func vehicles(
         _ selection: VehicleSelection

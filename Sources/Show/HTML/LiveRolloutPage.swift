@@ -71,7 +71,7 @@ package struct LiveRolloutPage {
     }
 
     private var told: String {
-        var lines = status.sentences(time)
+        var lines = status.sentences(time, besideVehicles: true)
         if let until = status.soaksUntil {
             lines.append("the next wave may begin at \(time(until))")
         }
@@ -150,14 +150,13 @@ package struct LiveRolloutPage {
         let steps = status.nextSteps
         guard !steps.isEmpty else { return "" }
         var text = "<h2>What to do</h2>\n<ul class=\"attention\">\n"
-        for work in NextStep.Work.allCases {
-            let here = steps.filter { $0.step.work == work }
-            guard !here.isEmpty else { continue }
-            text += "<li><b>\(Markup.text(work.title))</b> (\(here.count)): "
-            text += here.map { LiveMarks.link($0.vehicle) }.joined(separator: ", ")
-            var lines: [String] = []
-            for command in here.flatMap(\.step.commands) where !lines.contains(command.line) {
-                lines.append(command.line)
+        for (work, vehicles, commands) in NextStep.byWork(steps) {
+            text += "<li><b>\(Markup.text(work.title))</b> (\(vehicles.count))"
+            // Those that wait are a number; they are on the page of all vehicles.
+            if work != .wait || vehicles.count == 1 {
+                text += ": " + vehicles.map { LiveMarks.link($0) }.joined(separator: ", ")
+            }
+            for command in commands {
                 text += "<br><code>\(Markup.text(command.line))</code> "
                 text += "<small>\(Markup.text(command.when))</small>"
             }
@@ -167,7 +166,7 @@ package struct LiveRolloutPage {
     }
 
     private var needing: String {
-        let rows = status.rows.filter(\.needsMore)
+        let rows = status.rows.filter { $0.needsMore && !$0.isNotBegun }
         let name = LiveTarget.escaped(status.snapshot.run?.rollout ?? "")
         let all =
             "<p><a href=\"/vehicles?rollout=\(name)\">All \(status.chosen.count) vehicles</a></p>"

@@ -58,10 +58,11 @@ package struct MorningHTML {
         .box { display: none; }
         @media print {
           main { max-width: none; padding: 0; }
-          .cards { display: block; }
-          .cards article { page-break-after: always; border: 2px solid #000; font-size: 14pt; }
-          .cards h3 { font-size: 24pt; }
-          .box { display: block; margin-top: 24pt; }
+          .cards { grid-template-columns: 1fr 1fr; gap: 6mm; }
+          .cards article { min-height: 118mm; border: 1px solid #000; font-size: 12pt; }
+          .cards h3 { font-size: 20pt; }
+          .cards code, .cards small { display: none; }
+          .box { display: block; margin-top: 12pt; }
         }
         """
 
@@ -79,9 +80,26 @@ package struct MorningHTML {
     private func section(_ group: MorningPage.Group) -> String {
         let place = group.place.isEmpty ? "" : " – \(escaped(group.place))"
         var text = "<h2>\(escaped(group.work.title))\(place) (\(group.tasks.count))</h2>\n"
+        if group.isCounted { return text + group.items.map(counted).joined() }
         text += "<div class=\"cards\">\n"
         for task in group.tasks { text += card(task) }
         return text + "</div>\n"
+    }
+
+    /// What is said alike of vehicles to which nobody has to go.
+    private func counted(_ item: (step: NextStep, cards: [MorningPage.Card])) -> String {
+        let names = item.cards.map(\.vehicle.text).joined(separator: ", ")
+        let who = item.cards.count == 1 ? "" : "<summary>\(item.cards.count) vehicles: "
+        let what = escaped(item.step.sentence)
+        let told =
+            who.isEmpty
+            ? "<p>\(escaped(names)): \(what)</p>\n"
+            : "<details>\(who)\(what)</summary><p>\(escaped(names))</p></details>\n"
+        return told + item.step.commands.map(line).joined()
+    }
+
+    private func line(_ command: NextStep.Command) -> String {
+        "<code>\(escaped(command.line))</code><small>\(escaped(command.when))</small>\n"
     }
 
     private func card(_ task: MorningPage.Task) -> String {
@@ -89,16 +107,13 @@ package struct MorningHTML {
         var text = "<article>\n<h3>\(escaped(card.vehicle.text))"
         text += card.plate.map { " · \(escaped($0))" } ?? ""
         text += "</h3>\n<p class=\"facts\">\(escaped(task.step.work.title))"
-        text += card.place.isEmpty ? "" : " · " + escaped(card.place)
+        text += card.stand.map { " · \(escaped($0))" } ?? ""
         text += card.serial.map { " · serial \(escaped($0.text))" } ?? ""
         text += card.lastSeen.map { " · seen \(escaped(time($0)))" } ?? " · never seen"
         text += card.signal.map { " at \(escaped($0))" } ?? ""
         text += "</p>\n<p>\(escaped(task.step.sentence))</p>\n"
-        for command in task.step.commands {
-            text += "<code>\(escaped(command.line))</code>"
-            text += "<small>\(escaped(command.when))</small>\n"
-        }
-        return text + "<p class=\"box\">Done by: ______________________ at: ____________</p>\n"
+        text += task.step.commands.map(line).joined()
+        return text + "<p class=\"box\">☐ done by ______________________ at ____________</p>\n"
             + "</article>\n"
     }
 

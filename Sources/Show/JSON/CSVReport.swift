@@ -42,10 +42,12 @@ package enum CSVReport {
 
     /// Quoted where necessary.
     ///
-    /// A cell that a spreadsheet would take for a formula is made plain text.
+    /// A cell that a spreadsheet would take for a formula is made plain text; a number is none.
     package static func cell(_ text: String) -> String {
         var text = text.visible
-        if let first = text.utf8.first, "=+-@\t\r".utf8.contains(first) { text = "'" + text }
+        if let first = text.utf8.first, "=+-@\t\r".utf8.contains(first), Int(text) == nil {
+            text = "'" + text
+        }
         guard text.utf8.contains(where: { ",\"\r\n".utf8.contains($0) }) else { return text }
         return "\""
             + text.split(separator: "\"", omittingEmptySubsequences: false)

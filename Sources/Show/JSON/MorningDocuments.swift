@@ -27,8 +27,8 @@ extension MorningPage: JSONDescribed {
     /// A table for spreadsheets, with one line for each task.
     package var csv: String {
         let columns = [
-            "work", "depot", "bay", "vehicle", "plate", "serial", "last_seen", "signal", "rollout",
-            "sentence", "commands",
+            "work", "depot", "bay", "vehicle", "plate", "serial", "last_seen", "signal_dbm",
+            "rollout", "sentence", "commands",
         ]
         var text = columns.joined(separator: ",") + "\r\n"
         for task in tasks {
@@ -36,7 +36,8 @@ extension MorningPage: JSONDescribed {
             let cells = [
                 task.step.work.rawValue, card.depot ?? "", card.bay ?? "", card.vehicle.text,
                 card.plate ?? "", card.serial?.text ?? "", card.lastSeen?.description ?? "",
-                card.signal ?? "", task.rollout, task.step.sentence,
+                card.signal.flatMap { $0.split(separator: " ").first }.map(String.init) ?? "",
+                task.rollout, task.step.sentence,
                 task.step.commands.map(\.line).joined(separator: " | "),
             ]
             text += cells.map { CSVReport.cell($0) }.joined(separator: ",") + "\r\n"

@@ -22,7 +22,7 @@ package struct MorningText {
             lines.append("")
             let place = group.place.isEmpty ? "" : " - \(group.place.visible)"
             lines += wrapped("\(group.work.title.uppercased())\(place) (\(group.tasks.count))", "")
-            for task in group.tasks { lines += self.task(task) }
+            lines += items(of: group)
         }
         lines += changes + stale
         return lines.joined(separator: "\n") + "\n"
@@ -37,24 +37,43 @@ package struct MorningText {
         )
     }
 
-    private func task(_ task: MorningPage.Task) -> [String] {
-        let card = task.card
+    private func items(of group: MorningPage.Group) -> [String] {
+        let items = group.items
+        var lines: [String] = []
+        for (index, item) in items.enumerated() {
+            if group.isCounted {
+                let names = item.cards.map(\.vehicle.text.visible).joined(separator: ", ")
+                let count = item.cards.count
+                let who = group.work == .held ? names : count == 1 ? names : "\(count) vehicles"
+                lines += wrapped("\(who): \(item.step.sentence.visible)", "  ")
+            } else {
+                lines += item.cards.flatMap(head)
+                lines += wrapped(item.step.sentence.visible, "    ")
+            }
+            // What helps several vehicles is said once, below the last of them.
+            let next = index + 1 < items.count ? items[index + 1].step.commands : []
+            if next != item.step.commands { lines += commands(of: item.step) }
+        }
+        return lines
+    }
+
+    private func head(_ card: MorningPage.Card) -> [String] {
         var head = [card.vehicle.text.visible]
+        if let stand = card.stand { head.append(stand.visible) }
         if let plate = card.plate { head.append("plate \(plate.visible)") }
         if let serial = card.serial { head.append("serial \(serial)") }
         var seen = card.lastSeen.map { "seen \(time($0))" } ?? "never seen"
         if let signal = card.signal { seen += " at \(signal.visible)" }
         head.append(seen)
-        var lines = wrapped(head.joined(separator: ", "), "  ")
-        lines += wrapped(task.step.sentence.visible, "    ")
-        // A command is never wrapped, so that it can be copied.
-        for command in task.step.commands {
-            lines.append("    $ \(command.line.visible)")
-            if task.step.commands.count > 1 || command.isForOperator {
-                lines[lines.count - 1] += "   # \(command.when)"
-            }
+        return wrapped(head.joined(separator: ", "), "  ")
+    }
+
+    /// A command is never wrapped, so that it can be copied.
+    private func commands(of step: NextStep) -> [String] {
+        step.commands.map { command in
+            let isPlain = step.commands.count == 1 && !command.isForOperator
+            return "    $ \(command.line.visible)" + (isPlain ? "" : "   # \(command.when)")
         }
-        return lines
     }
 
     private var changes: [String] {

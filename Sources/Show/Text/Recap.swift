@@ -61,11 +61,11 @@ package struct Recap: Sendable {
         return "next: \(offers.next(exitCode: end.exitCode))\n"
     }
 
-    /// A line for all vehicles that are as required in the same way, and the other rows.
+    /// A line for all vehicles that are as required, or wait, in the same way, and the other rows.
     private static func folded(_ rows: [Row]) -> (lines: [String], others: [Row]) {
         var counts: [(words: String, versions: String, count: Int)] = []
-        for row in rows where row.isAsRequired {
-            let (words, versions) = (row.cells[1], row.cells[2])
+        for row in rows where row.isFolded {
+            let (words, versions) = (row.cells[1], row.isAsRequired ? row.cells[2] : row.cells[5])
             if let index = counts.firstIndex(where: { ($0.words, $0.versions) == (words, versions) }
             ) {
                 counts[index].count += 1
@@ -76,7 +76,7 @@ package struct Recap: Sendable {
         let lines = counts.map { words, versions, count in
             "\(count) \(words)" + (versions == "-" ? "" : ": \(versions)")
         }
-        return (lines, rows.filter { !$0.isAsRequired })
+        return (lines, rows.filter { !$0.isFolded })
     }
 
     /// A vehicle's line.
@@ -86,6 +86,9 @@ package struct Recap: Sendable {
         /// Nil for a vehicle whose state the run did not report at its end.
         let state: Standing.State?
         let cells: [String]
+
+        /// Whether nobody has to look at it: only the number counts.
+        var isFolded: Bool { isAsRequired || outcome == nil && state == .notBegun }
 
         var isAsRequired: Bool {
             switch outcome?.tally {

@@ -37,6 +37,9 @@ extension RolloutStatus {
             return "\(holder.gateway.visible)\(since)" + (words.isEmpty ? "" : ": \(words)")
         }
 
+        /// Whether no run has begun it yet.
+        package var isNotBegun: Bool { !isUnderWay && state == Standing.State.notBegun.rawValue }
+
         /// Whether a person or the next run has something to do with it.
         package var needsMore: Bool { rank < Self.fine }
 
@@ -121,7 +124,12 @@ extension RolloutStatus {
     }
 
     /// Sentences about the rollout as a whole.
-    package func sentences(_ time: (WallTime) -> String) -> [String] {
+    ///
+    /// What the lines of the vehicles say is left out where these are shown with them.
+    package func sentences(
+        _ time: (WallTime) -> String,
+        besideVehicles: Bool = false
+    ) -> [String] {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
             switch (rollout.hold, rollout.state) {
@@ -156,7 +164,16 @@ extension RolloutStatus {
         }
         // Debts that the active run is about to settle are not reported yet.
         let underWay = Set(snapshot.underWay.map(\.vehicle))
-        for debt in snapshot.debts where !underWay.contains(debt.vehicle) {
+        var told: [VehicleID: String] = [:]
+        if besideVehicles {
+            for (record, standing) in zip(chosen, standings) {
+                told[record.vehicle] = standing.verdict?.message
+            }
+        }
+        for debt in snapshot.debts
+        where !underWay.contains(debt.vehicle)
+            && told[debt.vehicle]?.contains(debt.sentence) != true
+        {
             lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
         }
         lines += snapshot.openDoubts.map(sentence)
