@@ -9,8 +9,8 @@ package struct ServiceUnits: Sendable {
         let name: String
         /// An absolute path.
         let manifest: String
-        /// The opening time of its window as a calendar expression; nil without a window.
-        package var opens: String?
+        /// When its window opens, as calendar expressions; none without a window.
+        package var opens: [String] = []
         /// The names of the credentials with its vehicles' secrets.
         package var credentials: [String] = []
         /// The time limit of a connection attempt, which a stop does not interrupt.
@@ -185,9 +185,10 @@ package struct ServiceUnits: Sendable {
     // MARK: Timer
 
     private var timerText: String {
-        let opens = rollout?.opens
+        let opens = rollout?.opens ?? []
+        let lines = (opens.isEmpty ? ["*-*-* 01:00:00"] : opens).map { "OnCalendar=\($0)" }
         let when =
-            opens == nil
+            opens.isEmpty
             ? "# Change it to your nights; a window in the manifest holds besides."
             : "# When the window of the manifest opens."
         return """
@@ -199,7 +200,7 @@ package struct ServiceUnits: Sendable {
 
             [Timer]
             \(when)
-            OnCalendar=\(opens ?? "*-*-* 01:00:00")
+            \(lines.joined(separator: "\n"))
             AccuracySec=30s
             # A night that was missed is made up for when the machine is on again.
             Persistent=true

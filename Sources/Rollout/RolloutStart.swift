@@ -18,7 +18,7 @@ package struct RolloutStart: Sendable {
     private let isWhole: Bool
     /// The time zone of the window.
     private let zone: Zone
-    private let window: DailyWindow?
+    private let window: OpenTimes?
     /// Whether a person wants the rollout to be begun again.
     private let again: Bool
 
@@ -26,7 +26,7 @@ package struct RolloutStart: Sendable {
         self.plan = plan
         self.isWhole = isWhole
         self.zone = zone
-        window = plan.rollout.window.map { DailyWindow($0, zone: zone) }
+        window = plan.openTimes(in: zone)
         self.again = again
     }
 

@@ -11,6 +11,8 @@ struct RunSession {
     let shell: SchedulerShell
     /// Requested when all vehicles under way are to stop.
     let halt: StopSignal
+    /// Requested when the vehicles with each of the window's times are to stop.
+    private let halts: [StopSignal]
     private let modules: RollCall
     /// Nil when no other machine works on the rollout.
     let shared: SharedPart?
@@ -26,6 +28,8 @@ struct RunSession {
         shared = run.depot.coordinator.wave.map { _ in SharedPart(run.jobs) }
         halt = StopSignal(under: run.depot.stop)
         let schedule = run.schedule
+        let halt = halt
+        halts = schedule.limits.window?.times.map { _ in StopSignal(under: halt) } ?? []
         let vehicles = run.jobs.indices.map { index in
             var vehicle = Dispatch.Vehicle()
             let record = progress.executions[index]
@@ -194,13 +198,16 @@ struct RunSession {
             case .cutAll:
                 halt.request()
                 group.cancelAll()
+            case .own(let times, let isOpen):
+                if isOpen { halts[times].reset() } else { halts[times].request() }
             }
         } catch { fail(error) }
     }
 
     private func begin(_ vehicle: Int, _ group: inout DiscardingTaskGroup) {
         let fence = depot.coordinator.fence(of: run.jobs[vehicle].serial)
-        let stop = StopSignal(under: halt, fence: fence)
+        let times = run.schedule.limits.window?.times(of: vehicle)
+        let stop = StopSignal(under: times.map { halts[$0] } ?? halt, fence: fence)
         shell.with { $0.stops[vehicle] = stop }
         group.addTask {
             guard let fence else { return await self.work(on: vehicle, stop) }

@@ -29,7 +29,16 @@ package struct ScheduleBuilder: Sendable {
         schedule.limits.patience = plan.connect.timeout * plan.connect.attempts
         schedule.limits.canaryPatience = plan.connect.timeout
         schedule.limits.airtime = policy.airtime
-        schedule.limits.window = policy.window.map { DailyWindow($0, zone: zone) }
+        schedule.limits.window = policy.window.map { window in
+            let own = plan.vehicles.map { ($0.id, window.openings(of: $0)) }
+            let openings = Dictionary(own, uniquingKeysWith: { first, _ in first })
+            return RunWindow(
+                window,
+                zone: zone,
+                openings: window.own == nil
+                    ? [] : vehicles.map { openings[$0] ?? window.openings }
+            )
+        }
         schedule.linksPerAdapter = plan.radio.linksPerAdapter
         schedule.overlaps = plan.radio.takesTurns
         schedule.quarantineAfter = policy.quarantineAfter

@@ -24,7 +24,7 @@ import Workbench
             name: "tallinn-4.12",
             manifest: "/root/ops/100% of it/a \"b\" $HOME;'c'.yaml"
         )
-        rollout.opens = "*-*-* 01:30:00 Europe/Tallinn"
+        rollout.opens = ["*-*-* 01:30:00 Europe/Tallinn"]
         rollout.credentials = ["ee-2", "ee-1", "ee-2"]
         rollout.connectTimeout = .seconds(45)
         rollout.needsNetwork = false
@@ -139,6 +139,45 @@ import Workbench
             #expect(result.output.contains("Next elapse: "))
         }
         #expect(try tool.run(["calendar", "*-*-* 01:00:00 Europe/Nowhere"]).status != 0)
+    }
+
+    @Test(
+        hasSystemd,
+        arguments: [
+            "22:00-05:00", "mon-thu 22:00-05:00", "sat-mon,wed 08:00 for 2h",
+            "2026-12-24 10:00-12:00",
+            "2026-11-28..2027-02-03 04:00-05:00", "12-20..01-06 10:00-11:00", "12-24 10:00-11:00",
+            "02-20..03-02 10:00-11:00", "first mon 10:00-11:00", "third sun,last fri 22:00-23:00",
+        ],
+        ["Europe/Berlin", "America/New_York", "Asia/Kathmandu", "UTC"]
+    )
+    func `systemd begins a timer with each opening of a window`(text: String, name: String) throws {
+        let tool = try #require(Tool("systemd-analyze"))
+        let opening = try Opening(text)
+        let bytes = try Data(contentsOf: URL(filePath: "/usr/share/zoneinfo/\(name)"))
+        let times = OpenTimes([opening], zone: try Zone(Array(bytes)))
+        let start = try Date("2026-01-10T00:00:00Z", strategy: .iso8601)
+        let ours = times.next(
+            40,
+            after: WallTime(milliseconds: Int64(start.timeIntervalSince1970) * 1_000)
+        )
+        .map { String($0.opens.description.prefix(19)).replacing("T", with: " ") }
+        var theirs: Set<String> = []
+        for expression in opening.calendarExpressions(zone: name) {
+            let result = try tool.run(
+                ["calendar", "--iterations=40", "--base-time=2026-01-10 00:00:00 UTC", expression],
+                environment: ["PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC"]
+            )
+            #expect(result.status == 0, "\(expression): \(result.errors)")
+            for line in result.output.split(separator: "\n") {
+                let isTime = line.contains("Next elapse:") || line.contains("Iter. #")
+                guard isTime, line.hasSuffix(" UTC") else { continue }
+                theirs.insert(String(line.dropLast(4).suffix(19)))
+            }
+        }
+        #expect(!ours.isEmpty)
+        // Openings that touch are one for us, and each is one for a timer.
+        #expect(ours == Array(theirs.sorted().prefix(ours.count)), "\(text)")
     }
 
     @Test func `every exit code is a success, is tried again, or calls somebody`() throws {

@@ -48,13 +48,12 @@ import Testing
         )
         let length = Duration.seconds(90)
         let window = Window(
-            opens: try #require(TimeOfDay("02:30")),
-            length: length,
+            [Opening(from: try #require(TimeOfDay("02:30")), .after(length))],
             zone: "Europe/Tallinn",
             close: .finish
         )
         let schedule = DepotBench.schedule([Array(0..<9)]) {
-            $0.limits.window = DailyWindow(window, zone: zone)
+            $0.limits.window = RunWindow(window, zone: zone)
         }
         let nights = try bench.nights([.update(image)], [schedule, schedule, schedule])
         for (night, opens) in zip(nights.dropLast(), openings.dropFirst()) {

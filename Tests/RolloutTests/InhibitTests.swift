@@ -85,9 +85,13 @@ import Testing
         let bench = DepotBench(seed: 3, [DepotBench.module(1), DepotBench.module(2)])
         // The simulation begins at 22:00 UTC.
         let opens = try #require(TimeOfDay("23:00"))
-        let window = Window(opens: opens, length: .seconds(3_600), zone: "UTC", close: .finish)
+        let window = Window(
+            [Opening(from: opens, .after(.seconds(3_600)))],
+            zone: "UTC",
+            close: .finish
+        )
         let schedule = DepotBench.schedule([[0, 1]]) {
-            $0.limits.window = DailyWindow(window, zone: .utc)
+            $0.limits.window = RunWindow(window, zone: .utc)
         }
         let night = try bench.nights([.update(image)], [schedule]) { _, journal in
             try await journal.inhibit(inhibit("v2", "in the workshop", in: bench))

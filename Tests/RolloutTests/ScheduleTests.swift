@@ -469,9 +469,13 @@ import Testing
         let update = [JobStep.update(image)]
         func schedule() throws -> Schedule {
             let opens = try #require(TimeOfDay("22:00"))
-            let window = Window(opens: opens, length: .seconds(90), zone: "UTC", close: close)
+            let window = Window(
+                [Opening(from: opens, .after(.seconds(90)))],
+                zone: "UTC",
+                close: close
+            )
             return DepotBench.schedule([Array(0..<3)]) {
-                $0.limits.window = DailyWindow(window, zone: .utc)
+                $0.limits.window = RunWindow(window, zone: .utc)
             }
         }
         let open = DepotBench.schedule([Array(0..<3)])
@@ -498,13 +502,17 @@ import Testing
         // The simulation begins at 22:00 UTC; the second vehicle is away.
         let bench = bench(3) { number, plan in if number == 2 { plan.signal = nil } }
         let opens = try #require(TimeOfDay("23:00"))
-        let window = Window(opens: opens, length: .seconds(3_600), zone: "UTC", close: .finish)
+        let window = Window(
+            [Opening(from: opens, .after(.seconds(3_600)))],
+            zone: "UTC",
+            close: .finish
+        )
         let start = bench.simulation.time.wallTime
         _ = try bench.nights(
             update,
             [
                 DepotBench.schedule([[0], [1, 2]]) {
-                    $0.limits.window = DailyWindow(window, zone: .utc)
+                    $0.limits.window = RunWindow(window, zone: .utc)
                     $0.rules.between.soak = .seconds(600)
                 }
             ]

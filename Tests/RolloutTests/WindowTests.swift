@@ -13,12 +13,22 @@ import Testing
     private func window(
         _ from: String,
         _ length: Duration,
+        _ name: String
+    ) throws -> OpenTimes {
+        let window = try nightly(from, length, name)
+        return window.times(window.openings, in: try zone(name))
+    }
+
+    private func nightly(
+        _ from: String,
+        _ length: Duration,
         _ name: String,
         _ close: Window.Close = .finish
-    ) throws -> DailyWindow {
-        DailyWindow(
-            Window(opens: try #require(TimeOfDay(from)), length: length, zone: name, close: close),
-            zone: try zone(name)
+    ) throws -> Window {
+        Window(
+            [Opening(from: try #require(TimeOfDay(from)), .after(length))],
+            zone: name,
+            close: close
         )
     }
 
@@ -133,7 +143,7 @@ import Testing
         let dispatch = Dispatch([vehicle, vehicle], adapters: ["hci0"], linksPerAdapter: 1)
         let board = WaveBoard([[0, 1]], strata: ["", ""], rules: WaveBoard.Rules())
         var limits = Scheduler.Limits()
-        limits.window = try window("01:00", .seconds(3_600), "UTC", close)
+        limits.window = RunWindow(try nightly("01:00", .seconds(3_600), "UTC", close), zone: .utc)
         return Scheduler(dispatch, board, limits)
     }
 
@@ -171,6 +181,102 @@ import Testing
         #expect(scheduler.step(at: moment(5), wall: try at("2026-05-01T02:00:09")) == [])
         #expect(scheduler.isOver)
         #expect(scheduler.ending == drain)
+    }
+
+    // MARK: Vehicles with times of their own
+
+    /// Vehicle 0 may be begun from 01:00 to 02:00, vehicle 1 from 23:00 to 03:00.
+    private func own(adapters: Int, signals: [Int]) throws -> Scheduler {
+        let vehicles = signals.map { signal in
+            var vehicle = Dispatch.Vehicle()
+            for adapter in 0..<adapters { vehicle.signals[adapter] = signal }
+            return vehicle
+        }
+        let names = (0..<adapters).map { "hci\($0)" }
+        let dispatch = Dispatch(vehicles, adapters: names, linksPerAdapter: 1)
+        let board = WaveBoard([[0, 1]], strata: ["", ""], rules: WaveBoard.Rules())
+        var limits = Scheduler.Limits()
+        limits.window = RunWindow(
+            Window([try Opening("12:00-13:00")], zone: "UTC", close: .safePoint),
+            zone: .utc,
+            openings: [[try Opening("01:00-02:00")], [try Opening("23:00-03:00")]]
+        )
+        return Scheduler(dispatch, board, limits)
+    }
+
+    @Test func `a vehicle is begun in its own openings, and the run waits for the first`() throws {
+        var scheduler = try own(adapters: 1, signals: [-50, -50])
+        #expect(
+            scheduler.step(at: moment(0), wall: try at("2026-05-01T12:30:00"))
+                == [.waiting(until: try at("2026-05-01T23:00:00"))]
+        )
+        #expect(
+            scheduler.step(at: moment(1), wall: try at("2026-05-01T23:00:00")) == [
+                .windowOpened(until: try at("2026-05-02T03:00:00")),
+                .own(times: 1, isOpen: true), .waveBegan(0, vehicles: 2),
+                .begin(vehicle: 1, adapter: 0),
+            ]
+        )
+        _ = scheduler.ended(1, .succeeded, nil, touched: true, at: moment(2))
+        let early = try at("2026-05-02T00:30:00")
+        #expect(scheduler.step(at: moment(2), wall: early) == [])
+        #expect(scheduler.ending == nil, "the other one's time comes before these close")
+        #expect(scheduler.outlook(wall: early) == .window(opens: try at("2026-05-02T01:00:00")))
+        #expect(
+            scheduler.step(at: moment(3), wall: try at("2026-05-02T01:00:00"))
+                == [.own(times: 0, isOpen: true), .begin(vehicle: 0, adapter: 0)]
+        )
+        let drain = RunEnding.workLeft(
+            "the window has closed; it opens again at 2026-05-03T01:00:00.000Z"
+        )
+        #expect(
+            scheduler.step(at: moment(4), wall: try at("2026-05-02T02:00:00"))
+                == [.drain(drain), .stopAll]
+        )
+    }
+
+    @Test func `times that close stop their own vehicles while others go on`() throws {
+        var scheduler = try own(adapters: 2, signals: [-50, -50])
+        let first = scheduler.step(at: moment(0), wall: try at("2026-05-02T01:00:00"))
+        #expect(first.contains(.begin(vehicle: 0, adapter: 0)), "\(first)")
+        #expect(first.contains(.begin(vehicle: 1, adapter: 1)), "\(first)")
+        #expect(
+            scheduler.step(at: moment(1), wall: try at("2026-05-02T02:00:00"))
+                == [.own(times: 0, isOpen: false)]
+        )
+        #expect(scheduler.ending == nil)
+        let last = scheduler.step(at: moment(2), wall: try at("2026-05-02T03:00:00"))
+        #expect(last.last == .stopAll && scheduler.ending != nil)
+    }
+
+    @Test func `a vehicle that waited in the queue is not begun after its times have closed`()
+        throws
+    {
+        var scheduler = try own(adapters: 1, signals: [-70, -50])
+        let first = scheduler.step(at: moment(0), wall: try at("2026-05-02T01:00:00"))
+        #expect(first.last == .begin(vehicle: 1, adapter: 0))
+        #expect(
+            scheduler.step(at: moment(1), wall: try at("2026-05-02T02:00:00"))
+                == [.own(times: 0, isOpen: false)]
+        )
+        _ = scheduler.ended(1, .succeeded, nil, touched: true, at: moment(2))
+        let next = scheduler.step(at: moment(2), wall: try at("2026-05-02T02:10:00"))
+        #expect(next.last == .stopAll && scheduler.ending != nil)
+        #expect(scheduler.dispatch.vehicles[0].phase == .closed)
+    }
+
+    @Test func `a run whose window does not open any more ends at once`() throws {
+        let dispatch = Dispatch([Dispatch.Vehicle()], adapters: ["hci0"], linksPerAdapter: 1)
+        let board = WaveBoard([[0]], strata: [""], rules: WaveBoard.Rules())
+        var limits = Scheduler.Limits()
+        let window = Window([try Opening("2026-05-01 01:00-02:00")], zone: "UTC")
+        limits.window = RunWindow(window, zone: .utc)
+        var scheduler = Scheduler(dispatch, board, limits)
+        #expect(
+            scheduler.step(at: moment(0), wall: try at("2026-05-01T02:00:00"))
+                == [.drain(.workLeft("the window does not open any more"))]
+        )
+        #expect(scheduler.isOver)
     }
 
     @Test func `a clock that jumps by an hour moves the window and nothing else`() throws {

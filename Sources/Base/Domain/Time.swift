@@ -76,18 +76,10 @@ package struct WallTime: Hashable, Sendable, Comparable, CustomStringConvertible
         }
         let (seconds, fraction) = floor(milliseconds, 1_000)
         let (days, second) = floor(seconds, 86_400)
-        // Howard Hinnant's civil-from-days, shifted to eras of 400 years that start in March.
-        let (era, dayOfEra) = floor(days + 719_468, 146_097)
-        let yearOfEra =
-            (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shifted = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shifted + 2) / 5 + 1
-        let month = shifted < 10 ? shifted + 3 : shifted - 9
-        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-        write(year, 4, "-")
-        write(month, 2, "-")
-        write(day, 2, "T")
+        let date = CalendarDay(number: days)
+        write(date.year, 4, "-")
+        write(Int64(date.month), 2, "-")
+        write(Int64(date.day), 2, "T")
         write(second / 3_600, 2, ":")
         write(second / 60 % 60, 2, ":")
         write(second % 60, 2, ".")

@@ -4,7 +4,8 @@ import Base
 enum Form: CaseIterable, Sendable {
     case name, imageName, vehicleID, serial, profile, secret, path
     case key, target
-    case source, digest, version, clock, zone, adapter, property, label, condition, word
+    case source, digest, version, clock, opening, days, zone, adapter, property, label, condition,
+        word
 
     /// The name for messages, with its article.
     var title: String {
@@ -22,6 +23,8 @@ enum Form: CaseIterable, Sendable {
         case .digest: "a SHA-256 digest"
         case .version: "a version"
         case .clock: "a time of day"
+        case .opening: "an opening"
+        case .days: "a rule for days"
         case .zone: "a time zone"
         case .adapter: "an adapter"
         case .property: "a property"
@@ -51,6 +54,9 @@ enum Form: CaseIterable, Sendable {
         case .digest: "64 hex digits, as `sha256sum FILE` prints them"
         case .version: "two to four numbers, such as \"4.12.0\""
         case .clock: "write hours and minutes, such as \"01:00\""
+        case .opening:
+            "write days if not every day, then times: \"mon-thu 22:00-05:00\", \"01:00 for 4h\""
+        case .days: "write mon-fri, 2026-12-24, 12-20..01-06 or last friday"
         case .zone: "write an area and city, such as Europe/Tallinn, or UTC"
         case .adapter: "write `hci0`, `hci1`, …"
         case .property: "a letter, then up to 63 of letters, digits, `_`, `.` and `-`"
@@ -80,6 +86,10 @@ enum Form: CaseIterable, Sendable {
         case .digest: "^[0-9A-Fa-f]{64}$"
         case .version: "^[0-9]{1,10}\\.[0-9]{1,10}([.+][0-9]{1,10}){0,2}$"
         case .clock: "^([01][0-9]|2[0-3]):[0-5][0-9]$"
+        case .opening:
+            "^(.+ )?([01][0-9]|2[0-3]):[0-5][0-9](-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)| +for +[0-9a-z]+)"
+                + " *$"
+        case .days: "^.*[a-zA-Z0-9].*$"
         case .zone: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,3}$"
         case .adapter: "^hci[0-9]{1,3}$"
         case .property: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
@@ -106,6 +116,7 @@ enum Form: CaseIterable, Sendable {
         case .digest: SHA256Digest(text) != nil
         case .version: FirmwareVersion(text) != nil
         case .clock: TimeOfDay(text) != nil
+        case .opening, .days: calendarFault(text) == nil
         case .zone: Self.isZone(text)
         case .adapter:
             bytes.starts(with: Array("hci".utf8)) && (4...6).contains(bytes.count)
@@ -130,6 +141,15 @@ enum Form: CaseIterable, Sendable {
         case 0x41...0x5A: upperCase
         default: false
         }
+    }
+
+    /// Why the text is not an opening or a rule for days; nil for other forms.
+    private func calendarFault(_ text: String) -> CalendarFault? {
+        do throws(CalendarFault) {
+            if self == .opening { _ = try Opening(text) }
+            if self == .days { _ = try DayRule.list(text.lowercased()) }
+            return nil
+        } catch { return error }
     }
 
     /// Whether this is a minisign key as its single line of text, and not the path of a file that
@@ -175,7 +195,8 @@ extension Form {
             needsQuotes ? node.quotedText(diagnostics, title) : node.text(diagnostics, title)
         guard let text else { return nil }
         guard accepts(text) else {
-            diagnostics.error(node.place, "\(quoted(text)) is not \(title)", hint: hint)
+            let why = calendarFault(text).map { ": \($0)" } ?? ""
+            diagnostics.error(node.place, "\(quoted(text)) is not \(title)\(why)", hint: hint)
             return nil
         }
         return text

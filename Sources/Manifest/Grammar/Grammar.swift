@@ -513,13 +513,51 @@ enum Grammar {
         ]
     )
 
+    private static let openings = Shape.either([
+        .form(.opening), .list(.form(.opening), least: 1),
+    ])
+
     static let window = Table(
         "window",
         "`window`",
-        "The hours in which vehicles may be started.",
+        "The times at which vehicles may be started.",
+        exactlyOne: ["from", "open"],
         [
-            Field("from", .form(.clock), .required, "When it opens, each day."),
-            Field("for", .duration(.seconds(60)...days), .required, "How long it is open."),
+            Field("from", .form(.clock), .optional, beside: "for", "When it opens, each day."),
+            Field(
+                "for",
+                .duration(.seconds(60)...days),
+                .optional,
+                beside: "from",
+                "How long it is open."
+            ),
+            Field(
+                "open",
+                openings,
+                "When it is open, such as `22:00-05:00`, `mon-thu 22:00-05:00`, `sat,sun 08:00 for 4h`, "
+                    + "`2026-12-24 10:00-12:00`."
+            ),
+            Field(
+                "not",
+                .either([.form(.days), .list(.form(.days), least: 1)]),
+                "Days on which nothing opens, such as `sat,sun`, `2026-05-01`, `12-20..01-06`, "
+                    + "`last friday`."
+            ),
+            Field(
+                "by",
+                .form(.label),
+                .optional,
+                beside: "own",
+                "The label by whose value vehicles have times of their own: `family`, `profile`, or "
+                    + "the name of a column of the fleet list."
+            ),
+            Field(
+                "own",
+                .map(key: .label, openings),
+                .optional,
+                beside: "by",
+                "Values of that label, each with what is written under `open` for its vehicles."
+            ),
             Field("zone", .form(.zone), .fallback("UTC"), "The time zone of these times."),
             Field(
                 "at-close",

@@ -68,7 +68,8 @@ struct CanonicalForm {
     /// The labels that decide the vehicle's wave, or whether anything is done on it.
     private func labels(of vehicle: PlannedVehicle) -> [JSONMember] {
         guard !vehicle.labels.isEmpty else { return [] }
-        let asked = Set(rollout.spread).union(vehicle.steps.flatMap(\.requiredLabels))
+        var asked = Set(rollout.spread).union(vehicle.steps.flatMap(\.requiredLabels))
+        if let own = rollout.window?.own { asked.insert(own.label) }
         return vehicle.labels.filter { asked.contains($0.name) }
             .map { JSONMember($0.name, .string($0.value)) }
     }
@@ -120,14 +121,7 @@ struct CanonicalForm {
                     "then": pause.action == .pause ? nil : .string(pause.action.rawValue),
                 ])
             },
-            "window": policy.window.map { window in
-                .object([
-                    "from": .string(window.opens.description),
-                    "for": value(window.length),
-                    "zone": .string(window.zone),
-                    "at-close": window.close == .finish ? nil : .string(window.close.rawValue),
-                ])
-            },
+            "window": policy.window.map(value),
             "retry": value(policy.retry),
             "tolerate": .object([
                 "unreachable": .string(policy.tolerance.unreachable.description),
@@ -149,6 +143,34 @@ struct CanonicalForm {
                 ]),
             "quarantine-after": policy.quarantineAfter.map(JSONValue.int),
             "again": policy.again == .whenAsked ? nil : .string(policy.again.rawValue),
+        ])
+    }
+
+    /// One opening of a length, each day, is written as before there were others.
+    private static func value(_ window: Window) -> JSONValue {
+        var nightly: (from: TimeOfDay, length: Duration)?
+        if window.openings.count == 1, window.openings[0].days.isEmpty,
+            case .after(let length) = window.openings[0].end
+        {
+            nightly = (window.openings[0].from, length)
+        }
+        func list(_ items: [some CustomStringConvertible]) -> JSONValue? {
+            items.isEmpty ? nil : .array(items.map { .string($0.description) })
+        }
+        return .object([
+            "from": nightly.map { .string($0.from.description) },
+            "for": nightly.map { value($0.length) },
+            "open": nightly == nil ? list(window.openings) : nil,
+            "not": list(window.freezes),
+            "by": window.own.map { .string($0.label) },
+            "own": window.own.map { own in
+                .object(
+                    own.openings.sorted { $0.key < $1.key }
+                        .map { JSONMember($0.key, list($0.value) ?? []) }
+                )
+            },
+            "zone": .string(window.zone),
+            "at-close": window.close == .finish ? nil : .string(window.close.rawValue),
         ])
     }
 

@@ -30,13 +30,7 @@ package enum Waves {
     /// What vehicles of one model have in common; family and profile unless labels are named.
     package static func stratum(of vehicle: PlannedVehicle, _ labels: [String]) -> String {
         guard !labels.isEmpty else { return "\(vehicle.family.rawValue)/\(vehicle.profile)" }
-        return labels.map { name in
-            switch name {
-            case "family": vehicle.family.rawValue
-            case "profile": vehicle.profile
-            default: vehicle.labels.first { $0.name == name }?.value ?? ""
-            }
-        }.joined(separator: "\u{1F}")
+        return labels.map(vehicle.value(of:)).joined(separator: "\u{1F}")
     }
 
     /// One of each stratum, then the second of each, and so on; strata in the order of the list.

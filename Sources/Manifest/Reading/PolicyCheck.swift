@@ -23,14 +23,7 @@ struct PolicyCheck {
                 "make `total` longer than `vehicle`"
             )
         }
-        if let window = policy.window, window.length >= .seconds(86_400) {
-            warn(
-                node,
-                ["window", "for"],
-                "the window is open all day and has no effect",
-                "write how long it is open each day, such as `for: 4h`, or remove `window`"
-            )
-        }
+        if let window = policy.window { self.window(window, vehicles, node) }
     }
 
     /// The warnings, each at the place of its key.
@@ -38,6 +31,32 @@ struct PolicyCheck {
 
     private func warn(_ node: SourceNode, _ path: [String], _ message: String, _ hint: String) {
         diagnostics.warning(node.place(of: path) ?? node.place, message, hint: hint)
+    }
+
+    private func window(_ window: Window, _ vehicles: [PlannedVehicle], _ node: SourceNode) {
+        let isWhole = window.openings.contains { $0.days.isEmpty && $0.length >= .seconds(86_400) }
+        if isWhole, window.freezes.isEmpty, window.own == nil {
+            let key = node.node(at: ["window", "for"]) == nil ? "open" : "for"
+            warn(
+                node,
+                ["window", key],
+                "the window is open all day and has no effect",
+                key == "for"
+                    ? "write how long it is open each day, such as `for: 4h`, or remove `window`"
+                    : "write when it is open, such as `22:00-05:00`, or remove `window`"
+            )
+        }
+        guard let own = window.own,
+            case .map(let entries)? = node.node(at: ["window", "own"])?.value
+        else { return }
+        let known = Set(vehicles.map { $0.value(of: own.label) }.filter { !$0.isEmpty })
+        for entry in entries where own.openings[entry.key] != nil && !known.contains(entry.key) {
+            diagnostics.warning(
+                entry.keyPlace,
+                "no vehicle here has \(own.label) \(quoted(entry.key))",
+                hint: Nearest.hint(entry.key, among: known)
+            )
+        }
     }
 
     /// Warns about waves without vehicles, and about rules between waves when there is only one

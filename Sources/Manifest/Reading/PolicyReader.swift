@@ -131,14 +131,58 @@ struct PolicyReader {
 
     private func readWindow(_ reader: TableReader) -> Window? {
         var reader = reader
-        let opens = reader.text("from").flatMap { TimeOfDay($0) }
+        let from = reader.text("from").flatMap { TimeOfDay($0) }
         let length = reader.duration("for")
+        let open = reader.value("open").map(openings)
+        let freezes = reader.value("not").map { oneOrMore($0, .days, DayRule.list) } ?? []
+        let label = reader.text("by").map { Label.name($0) }
+        var own: [String: [Opening]] = [:]
+        for entry in reader.value("own")?.entries(diagnostics, of: "a map of values to openings")
+            ?? []
+        where !entry.key.hasPrefix("x-") {
+            own[entry.key] = openings(entry.value)
+        }
         let zone = reader.defaultedText("zone")
         let close = reader.defaultedWord("at-close", Window.Close.self)
         reader.finish()
+        let ways = Grammar.window.exactlyOne.filter(reader.has)
+        // One that is missing because it is misspelled is one mistake.
+        let isBare =
+            ways.isEmpty && !reader.has("for")
+            && reader.keys.allSatisfy { Grammar.window.keys.contains($0.key) }
+        if ways.count > 1 || isBare, case .map = reader.node.value {
+            diagnostics.error(
+                isBare ? reader.place : reader.place(of: "open"),
+                isBare ? "`window` says no time" : "`open` beside `from`",
+                hint: "write `open: 22:00-05:00`, or `from: \"22:00\"` and `for: 7h`"
+            )
+        }
         // With an error in one of them there is no plan, but the zone is still checked.
-        guard let opens = opens ?? TimeOfDay("00:00") else { return nil }
-        return Window(opens: opens, length: length ?? .zero, zone: zone, close: close)
+        return Window(
+            open ?? [Opening(from: from ?? .midnight, .after(length ?? .zero))],
+            not: freezes.flatMap { $0 },
+            own: label.map { Window.Own(label: $0, openings: own) },
+            zone: zone,
+            close: close
+        )
+    }
+
+    private func openings(_ node: SourceNode) -> [Opening] {
+        oneOrMore(node, .opening) { text throws(CalendarFault) in try Opening(text) }
+    }
+
+    /// The value of one text, or of each in a list.
+    private func oneOrMore<Value>(
+        _ node: SourceNode,
+        _ form: Form,
+        _ value: (String) throws(CalendarFault) -> Value
+    ) -> [Value] {
+        var items = [node]
+        if case .list(let list) = node.value { items = list }
+        if items.isEmpty {
+            diagnostics.error(node.place, "the list is empty", hint: form.hint)
+        }
+        return readTexts(items, form).compactMap { try? value($0.lowercased()) }
     }
 
     private func readRetry(_ node: SourceNode?, at place: Place) -> RetryPolicy {

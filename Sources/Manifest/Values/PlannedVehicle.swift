@@ -63,6 +63,15 @@ package struct PlannedVehicle: Sendable, Equatable {
 }
 
 extension PlannedVehicle {
+    /// The value of a label, `family` or `profile`; empty where its row has no such column.
+    package func value(of label: String) -> String {
+        switch label {
+        case "family": family.rawValue
+        case "profile": profile
+        default: labels.first { $0.name == label }?.value ?? ""
+        }
+    }
+
     /// What a later row of the vehicle says of its devices, as a sentence; nil where it has the
     /// same ones.
     func exchanged(by row: PlannedVehicle) -> String? {

@@ -76,32 +76,6 @@ package enum Wave: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The hours in which work on a vehicle may start, each day.
-package struct Window: Sendable, Hashable {
-    package let opens: TimeOfDay
-    package let length: Duration
-    /// An IANA name.
-    package let zone: String
-    package let close: Close
-
-    /// What happens to vehicles in work when the window closes.
-    package enum Close: String, Sendable, Hashable, CaseIterable {
-        /// They are finished.
-        case finish
-        /// They are left at their next safe point, where the next run continues.
-        case safePoint = "safe-point"
-        /// Their links are ended immediately; the next run continues from the modules' state.
-        case stop
-    }
-
-    package init(opens: TimeOfDay, length: Duration, zone: String, close: Close = .finish) {
-        self.opens = opens
-        self.length = length
-        self.zone = zone
-        self.close = close
-    }
-}
-
 /// The number of further attempts after a failure, by its class.
 package struct RetryPolicy: Sendable, Hashable {
     package let transient: Int

@@ -2,6 +2,7 @@ package import Base
 package import Commands
 package import Manifest
 package import Show
+import Store
 
 /// Finds the time zone of a plan's window among the machine's zone files.
 package enum ZoneSource {
@@ -52,6 +53,16 @@ package enum ZoneSource {
     /// The same by the zone's name; nil means that there is no window.
     static func shown(_ name: String?, _ context: Context) -> Zone {
         (try? zone(name, context)) ?? .utc
+    }
+
+    /// When the window of a rollout opens next: three times, or none when that is not known here.
+    static func openings(of status: RolloutStatus, _ context: Context) -> [OpenTimes.Span] {
+        guard let plan = status.plan, status.snapshot.rollout?.state != .finished,
+            let zone = try? zone(plan.zone, context), let times = plan.openTimes(in: zone)
+        else { return [] }
+        // A simulated run has a calendar of its own.
+        let run = status.snapshot.run.flatMap { $0.seed == nil ? nil : $0 }
+        return times.next(3, after: run?.end?.time ?? run?.started ?? RealTime().wallTime)
     }
 
     private static func zone(

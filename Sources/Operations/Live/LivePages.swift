@@ -278,7 +278,11 @@ package final class LivePages: Sendable {
     }
 
     private func lookAt(_ rollout: String?) throws(CommandError) -> RolloutStatus {
-        guard let looks else { return try journal.status(of: rollout) }
+        guard let looks else {
+            var status = try journal.status(of: rollout)
+            status.openings = ZoneSource.openings(of: status, context)
+            return status
+        }
         return try looks.ask { (standings) throws(CommandError) in
             try await standings.status(of: rollout)
         }

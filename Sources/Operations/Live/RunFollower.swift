@@ -168,10 +168,10 @@ package struct RunFollower: Sendable {
         _ zone: Zone,
         _ wall: WallTime
     ) -> Outlook {
-        let window = plan?.rollout.window.map { DailyWindow($0, zone: zone).state(at: wall) }
+        let window = plan?.openTimes(in: zone)?.state(at: wall)
         switch phase {
         case .waiting:
-            if case .closed(let opens)? = window { return .window(opens: opens) }
+            if case .closed(let opens?)? = window { return .window(opens: opens) }
         case .between(let wave):
             if let ended = look.rollout?.waveEnded, let soak = plan?.rollout.between.soak,
                 ended.advanced(by: soak) > wall

@@ -115,7 +115,11 @@ package struct UnitChoice {
             context.console.note(warning)
         }
         var rollout = ServiceUnits.Rollout(name: plan.name, manifest: try absolute(manifest))
-        rollout.opens = plan.rollout.window.map { "*-*-* \($0.opens):00 \($0.zone)" }
+        if let window = plan.rollout.window {
+            rollout.opens = window.openings(ofAny: plan.vehicles).flatMap {
+                $0.calendarExpressions(zone: window.zone)
+            }
+        }
         rollout.connectTimeout = plan.connect.timeout
         rollout.needsNetwork = plan.images.contains { image in
             if case .repository = image.trust { return true }

@@ -43,6 +43,9 @@ extension PlanAnswer {
             "gates": .array(forecast.gates.map(JSONValue.string)),
             "programs": .array(plan.programs.map(\.document)),
             "window": forecast.window.map { .string($0) },
+            "openings": forecast.window.map { _ in
+                .array(forecast.openings.map(OpenTimes.Span.jsonForm.json))
+            },
             "fits-window": forecast.fitsWindow.map { .bool($0) },
             "adapters": .array(forecast.adapters.map(JSONValue.string)),
             "seconds": .seconds(forecast.total),

@@ -88,6 +88,7 @@ extension PlanAnswer {
                     : "\(measured) of \(count) with measured rates")
         )
         if let window = forecast.window { lines.append("window: \(window)") }
+        if let words = forecast.opens { lines.append(words) }
         lines += forecast.gates.map { "gate: \($0)" }
         lines += plan.programs.map { "starts \($0.purpose.visible): \($0.line)" }
         if let limit = plan.rollout.quarantineAfter {

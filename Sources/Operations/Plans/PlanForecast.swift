@@ -40,6 +40,9 @@ struct PlanForecast {
     let total: Duration
     let window: String?
     let fitsWindow: Bool?
+    /// The next three, and the same in words.
+    let openings: [OpenTimes.Span]
+    let opens: String?
     /// The rollout of this name in the journal.
     let rollout: RolloutRecord?
 
@@ -100,6 +103,8 @@ struct PlanForecast {
         total = waves.reduce(soaks) { $0 + $1.took }
         gates = plan.gates(among: vehicles.count)
         (window, fitsWindow) = Self.window(plan, total, zone, now)
+        openings = plan.openTimes(in: zone)?.next(3, after: now) ?? []
+        opens = openings.words(zone.text)
     }
 
     private static func waveNumbers(_ plan: FrozenPlan) -> [VehicleID: Int] {
@@ -157,28 +162,32 @@ struct PlanForecast {
         _ zone: Zone,
         _ now: WallTime
     ) -> (String?, Bool?) {
-        guard let rule = plan.rollout.window else { return (nil, nil) }
-        let daily = DailyWindow(rule, zone: zone)
-        var text = "from \(rule.opens) \(rule.zone) for \(rule.length.brief)"
-        let available: Duration
-        switch daily.state(at: now) {
+        guard let rule = plan.rollout.window, let times = plan.openTimes(in: zone) else {
+            return (nil, nil)
+        }
+        var text = rule.words
+        var left = total
+        var nights = 0
+        switch times.state(at: now) {
         case .open(let until):
-            available = .milliseconds(until.milliseconds - now.milliseconds)
+            left -= now.duration(to: until)
+            nights = 1
             text += "; open now, until \(zone.text(until))"
-        case .closed(let opens):
-            available = rule.length
+        case .closed(let opens?):
             text += "; closed now, opens at \(zone.text(opens))"
+        case .closed(nil): return ("\(text); it does not open any more", false)
         }
-        let fits = total <= available
-        if fits {
-            text += "; this fits"
-        } else {
-            let rest = Double((total - available).nanoseconds)
-            let nights = 1 + (rest / Double(rule.length.nanoseconds)).rounded(.up)
-            text += "; this does not fit: about \(Int(nights)) nights"
+        for span in times.next(mostNights, after: now) where left > .zero || nights == 0 {
+            left -= span.opens.duration(to: span.closes)
+            nights += 1
         }
-        return (text, fits)
+        if nights == 1, left <= .zero { return (text + "; this fits", true) }
+        let count = left > .zero ? "more than \(nights)" : "about \(nights)"
+        return ("\(text); this does not fit: \(count) nights", false)
     }
+
+    /// More are not counted.
+    private static let mostNights = 100
 }
 
 extension PlanForecast {

@@ -177,6 +177,7 @@ package struct Standings: Sendable {
                 try journal.status(of: rollout, options)
             }
             status.source = asked.source
+            status.openings = ZoneSource.openings(of: status, context)
             return status
         }
         let plan = plan(look.plan)
@@ -209,6 +210,7 @@ package struct Standings: Sendable {
             takes: options.map { options in { options.takes($0) } }
         )
         status.source = asked.source
+        status.openings = ZoneSource.openings(of: status, context)
         return status
     }
 

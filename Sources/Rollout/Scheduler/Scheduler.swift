@@ -30,6 +30,9 @@ package struct Scheduler: Sendable {
         case stopAll
         /// Vehicles under way are to be cut off.
         case cutAll
+        /// The window's times of this index have opened, or they have closed while others are open:
+        /// then their vehicles under way are to stop at their next safe point.
+        case own(times: Int, isOpen: Bool)
     }
 
     /// Limits that do not change during a run.
@@ -39,7 +42,7 @@ package struct Scheduler: Sendable {
         /// How long they listen before another one takes its place in a wave.
         package var canaryPatience = Duration.seconds(30)
         package var airtime = AirtimeBudget()
-        package var window: DailyWindow?
+        package var window: RunWindow?
 
         package init() {}
     }
@@ -61,7 +64,12 @@ package struct Scheduler: Sendable {
     /// place.
     private var gaveUp: Set<Int> = []
     private var windowEnd: WallTime?
-    private var closed: (since: WallTime, opens: WallTime)?
+    private var windowOpens: WallTime?
+    private var clocks: [WindowClock]
+    /// Vehicles that were let in while their own times are closed.
+    private var held: Set<Int> = []
+    /// When the times of one of them open.
+    private var heldUntil: WallTime?
     /// The latest time at which vehicles that were not heard are given up.
     private var searchEnd: WallTime?
 
@@ -69,6 +77,7 @@ package struct Scheduler: Sendable {
         self.dispatch = dispatch
         self.board = board
         self.limits = limits
+        clocks = limits.window?.times.map { WindowClock($0) } ?? []
         mode = limits.window == nil ? .working : .waiting(told: false)
     }
 
@@ -173,7 +182,7 @@ package struct Scheduler: Sendable {
         gaveUp.remove(vehicle)
         dispatch.again(vehicle, attempts: attempts, isOpen: isOpen, hasWaited: hasWaited)
         // A wave that has not begun lets it in when it begins.
-        if hasBegun, board.wave(of: vehicle) <= board.wave { dispatch.letIn(vehicle) }
+        if hasBegun, board.wave(of: vehicle) <= board.wave { letIn(vehicle) }
     }
 
     /// Another machine hears the vehicle better: it comes after all others.
@@ -214,7 +223,7 @@ package struct Scheduler: Sendable {
         if isOver { return .end }
         switch mode {
         case .waiting:
-            return .window(opens: closed?.opens ?? wall)
+            return .window(opens: windowOpens ?? wall)
         case .draining(let ending):
             return .draining(underWay: dispatch.underWay, why: ending.sentence ?? "it was asked to")
         case .working:
@@ -227,6 +236,7 @@ package struct Scheduler: Sendable {
             case .finished: return .end
             case .working: break
             }
+            if dispatch.queued == 0, let heldUntil { return .window(opens: heldUntil) }
             let usable = dispatch.adapters.filter(\.isUsable)
             if dispatch.unheard > 0, dispatch.unheard == dispatch.queued, !usable.isEmpty {
                 let listened = usable.map(\.listened).min() ?? .zero
@@ -270,24 +280,44 @@ package struct Scheduler: Sendable {
         return actions
     }
 
-    /// Most of the wait is for the window: when it opens is calculated only once.
-    private mutating func state(of window: DailyWindow, at wall: WallTime) -> DailyWindow.State {
-        if let closed, closed.since <= wall, wall < closed.opens {
-            return .closed(opens: closed.opens)
+    /// Open while the times of any vehicle are that is not done, and before, while others are open.
+    private mutating func state(of window: RunWindow, at wall: WallTime) -> OpenTimes.State {
+        var left = Set(clocks.indices)
+        if clocks.count > 1 {
+            let undone = dispatch.vehicles.indices.filter { !board.hasVerdict($0) }
+            if !undone.isEmpty { left = Set(undone.map(window.times(of:))) }
         }
-        let state = window.state(at: wall)
-        if case .closed(let opens) = state { closed = (wall, opens) } else { closed = nil }
-        return state
+        var until: WallTime?
+        var others: WallTime?
+        windowOpens = nil
+        for index in clocks.indices {
+            switch clocks[index].state(at: wall) {
+            case .open(let end) where left.contains(index): until = max(until ?? end, end)
+            case .open(let end): others = max(others ?? end, end)
+            case .closed(let next?) where left.contains(index):
+                windowOpens = min(windowOpens ?? next, next)
+            case .closed: break
+            }
+        }
+        if until == nil, let others, let windowOpens, windowOpens < others { until = others }
+        return until.map { .open(until: $0) } ?? .closed(opens: windowOpens)
     }
 
     private mutating func keepWindow(at wall: WallTime) -> [Action] {
         guard let window = limits.window else { return [] }
-        switch (mode, state(of: window, at: wall)) {
+        let actions = follow(state(of: window, at: wall), window)
+        return mode == .working && clocks.count > 1 ? actions + keepOwn(window, at: wall) : actions
+    }
+
+    private mutating func follow(_ state: OpenTimes.State, _ window: RunWindow) -> [Action] {
+        switch (mode, state) {
         case (.waiting, .open(let until)):
             mode = .working
             windowEnd = until
             return [.windowOpened(until: until)]
-        case (.waiting(let told), .closed(let opens)):
+        case (.waiting, .closed(nil)):
+            return drain(.workLeft("the window does not open any more"))
+        case (.waiting(let told), .closed(let opens?)):
             mode = .waiting(told: true)
             return told ? [] : [.waiting(until: opens)]
         case (.working, .open(let until)):
@@ -296,7 +326,8 @@ package struct Scheduler: Sendable {
         case (.working, .closed(let opens)):
             // A run that has just become complete is not cut short.
             guard !(dispatch.underWay == 0 && board.phase == .finished) else { return [] }
-            let actions = drain(.workLeft("the window has closed; it opens again at \(opens)"))
+            let next = opens.map { "it opens again at \($0)" } ?? "it does not open any more"
+            let actions = drain(.workLeft("the window has closed; \(next)"))
             switch window.close {
             case .finish: return actions
             case .safePoint: return actions + [.stopAll]
@@ -304,6 +335,43 @@ package struct Scheduler: Sendable {
             }
         case (.draining, _):
             return []
+        }
+    }
+
+    /// Lets vehicles in when their own times open, and shuts out those whose times have closed.
+    private mutating func keepOwn(_ window: RunWindow, at wall: WallTime) -> [Action] {
+        var actions: [Action] = []
+        var opens: [Int: WallTime] = [:]
+        for index in clocks.indices {
+            var isOpen = false
+            switch clocks[index].state(at: wall) {
+            case .open: isOpen = true
+            case .closed(let next): opens[index] = next
+            }
+            guard isOpen != clocks[index].isOpen else { continue }
+            clocks[index].isOpen = isOpen
+            if isOpen {
+                let vehicles = held.filter { window.times(of: $0) == index }
+                held.subtract(vehicles)
+                for vehicle in vehicles.sorted() { dispatch.letIn(vehicle) }
+            } else {
+                for vehicle in dispatch.waiting where window.times(of: vehicle) == index {
+                    dispatch.shut(vehicle)
+                    held.insert(vehicle)
+                }
+            }
+            if window.close != .finish { actions.append(.own(times: index, isOpen: isOpen)) }
+        }
+        heldUntil = held.compactMap { opens[window.times(of: $0)] }.min()
+        return actions
+    }
+
+    /// The wave of the vehicle has begun; it is queued when its own times are open.
+    private mutating func letIn(_ vehicle: Int) {
+        if let window = limits.window, clocks.count > 1, !clocks[window.times(of: vehicle)].isOpen {
+            held.insert(vehicle)
+        } else {
+            dispatch.letIn(vehicle)
         }
     }
 
@@ -348,11 +416,11 @@ package struct Scheduler: Sendable {
         actions.flatMap { action -> [Action] in
             switch action {
             case .letIn(let vehicles, let wave):
-                for vehicle in vehicles { dispatch.letIn(vehicle) }
+                for vehicle in vehicles { letIn(vehicle) }
                 return [.waveBegan(wave, vehicles: vehicles.count)]
             case .replace(let vehicle, let other, let wave):
                 dispatch.shut(vehicle)
-                dispatch.letIn(other)
+                letIn(other)
                 return [.replaced(vehicle, by: other, wave: wave)]
             case .ended(let wave): return [.waveEnded(wave)]
             case .check(let wave): return [.check(wave: wave)]

@@ -93,6 +93,9 @@ package struct WaveBoard: Sendable {
 
     package func wave(of vehicle: Int) -> Int { waveOf[vehicle] }
 
+    /// Whether the vehicle has ended in this run.
+    func hasVerdict(_ vehicle: Int) -> Bool { hasEnded[vehicle] }
+
     package func isLast(_ wave: Int) -> Bool { wave == tallies.count - 1 }
 
     /// How many vehicles may be under way without overshooting the gate.

@@ -16,6 +16,9 @@ package struct PlanView: Sendable {
     package let quarantineAfter: Int?
     /// The zone of the window; nil without a window.
     package let zone: String?
+    /// The openings of the window for any of the vehicles, and the days on which nothing opens.
+    private let openings: [Opening]
+    private let freezes: [DayRule]
     /// The name of the manifest's file, without its folder.
     package let manifest: String?
     private let cut: Cut
@@ -32,9 +35,16 @@ package struct PlanView: Sendable {
         soak = plan.rollout.between.soak
         quarantineAfter = plan.rollout.quarantineAfter
         zone = plan.rollout.window?.zone
+        openings = plan.rollout.window?.openings(ofAny: plan.vehicles) ?? []
+        freezes = plan.rollout.window?.freezes ?? []
         // Gateways may have the same manifest in different folders.
         manifest = plan.place.file.split(separator: "/").last.map(String.init)
         cut = .plan(plan)
+    }
+
+    /// When its window is open; nil without one, or where only its zone is known.
+    package func openTimes(in zone: Zone) -> OpenTimes? {
+        openings.isEmpty ? nil : OpenTimes(openings, not: freezes, zone: zone)
     }
 
     package var waves: [[VehicleID]] {
@@ -80,6 +90,8 @@ extension PlanView {
             "gates": .array(gates.map { .string($0) }),
             "soak-ms": .integer(soak.nanoseconds / 1_000_000),
             "zone": zone.map { .string($0) },
+            "open": openings.isEmpty ? nil : .array(openings.map { .string("\($0)") }),
+            "not": freezes.isEmpty ? nil : .array(freezes.map { .string("\($0)") }),
             "manifest": manifest.map { .string($0) },
             "quarantine-after": quarantineAfter.map { .int($0) },
             "vehicles": .array(rows),
@@ -129,6 +141,11 @@ extension PlanView {
         gates = (document["gates"]?.array ?? []).compactMap(\.string)
         soak = .milliseconds(max(0, document["soak-ms"]?.integer ?? 0))
         zone = document["zone"]?.string
+        func texts(_ name: String) -> [String] {
+            (document[name]?.array ?? []).compactMap(\.string)
+        }
+        openings = texts("open").compactMap { try? Opening($0) }
+        freezes = texts("not").flatMap { (try? DayRule.list($0)) ?? [] }
         manifest = document["manifest"]?.string
         quarantineAfter = document["quarantine-after"]?.integer.flatMap { Int(exactly: $0) }
         cut = .numbers(numbers)

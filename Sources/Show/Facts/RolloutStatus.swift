@@ -46,6 +46,8 @@ package struct RolloutStatus: Sendable {
     package let standings: [Standing]
     /// The source of this answer; nil on a machine that belongs to no fleet.
     package var source: StandingSource?
+    /// When its window opens next, of a rollout that is not over.
+    package var openings: [OpenTimes.Span] = []
 
     /// `takes` selects vehicles; nil selects all.
     package init(

@@ -6,6 +6,13 @@ extension WallTime: JSONDescribed {
     package static var jsonForm: JSONForm<WallTime> { .text(format: "date-time", \.description) }
 }
 
+extension OpenTimes.Span: JSONDescribed {
+    package static let jsonForm = JSONForm<Self>.object("Opening") {
+        JSONForm.Member("opens", \.opens)
+        JSONForm.Member("closes", \.closes)
+    }
+}
+
 extension VehicleID: JSONDescribed {
     package static var jsonForm: JSONForm<VehicleID> { .text(\.text) }
 }

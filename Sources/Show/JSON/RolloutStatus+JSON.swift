@@ -99,6 +99,9 @@ extension RolloutStatus: JSONDescribed {
             status.plan.map { _ in status.gates }
         }
         Member(ifAny: "soaks-until", "When the time between two waves is over.", \.soaksUntil)
+        Member(ifAny: "openings", "When its window opens next: up to three times.") {
+            $0.openings.isEmpty ? nil : $0.openings
+        }
     }
 
     /// A rollout's state, or the hold that people have set.

@@ -145,6 +145,7 @@ extension RolloutStatus {
             if rollout.state != .finished, let ended = rollout.waveEnded {
                 lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
             }
+            if let words = openings.words(time) { lines.append(words) }
         }
         for open in snapshot.requests {
             lines.append(
