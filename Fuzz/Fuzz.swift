@@ -8,6 +8,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "addon": fuzzAddOn,
     "attestation": fuzzAttestation,
     "bundle": fuzzBundle,
+    "calendar": fuzzCalendar,
     "carshare": fuzzCarShare,
     "cbor": fuzzCBOR,
     "dbus": fuzzDBus,

@@ -78,7 +78,8 @@ extension Command {
         ],
         arguments: [vehicles],
         flags: [
-            state, fleetAddress, known, wholeDepot, reason, expiry, clockIsRight, json, quiet,
+            state, fleetAddress, known, wholeDepot, reason, expiry, until, clockIsRight, json,
+            quiet,
             noColor,
         ],
         examples: [
@@ -87,6 +88,7 @@ extension Command {
                 "One vehicle."
             ),
             Example("yardmaster inhibit --all --reason survey --for 3h", "The depot."),
+            Example("yardmaster inhibit bus-17 --until 'mon 06:00'", "Over the weekend."),
         ],
         exitCodes: refusals
     )

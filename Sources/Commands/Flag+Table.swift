@@ -254,6 +254,14 @@ extension Command {
         fallback: "until it is lifted"
     )
 
+    package static let until = Flag(
+        "until",
+        .text("TIME"),
+        help:
+            "When it ends, instead of --for: the next such time in the zone of the last rollout's "
+            + "window, such as '18:00', 'fri 18:00', '12-24' or '2026-12-24 18:00'."
+    )
+
     package static let metadataDirectory = Flag(
         "metadata-dir",
         .directory("DIR"),

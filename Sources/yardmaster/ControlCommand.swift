@@ -30,7 +30,7 @@ struct ControlCommand {
             vehicles: vehicles,
             isAll: invocation[Command.wholeDepot],
             reason: invocation[Command.reason],
-            length: invocation[Command.expiry],
+            length: try Self.length(invocation, context, state),
             author: Self.author
         )
         if let fault = request.fault {
@@ -76,6 +76,27 @@ struct ControlCommand {
             more: invocation[Command.state] != nil ? "" : " --state " + NextStep.quoted(state)
         )
         return state
+    }
+
+    /// How long its effect lasts, also when the end is given.
+    private static func length(
+        _ invocation: Invocation,
+        _ context: Context,
+        _ state: String
+    ) throws(CommandError) -> Duration? {
+        guard let text = invocation[Command.until] else { return invocation[Command.expiry] }
+        guard invocation[Command.expiry] == nil else {
+            throw CommandError(.usage, "--for and --until are both given", hint: "give one")
+        }
+        let (zone, now) = StandingJournal(state: state, flags: PlaceFlags()).clock(context)
+        guard let end = zone.next(text, after: now) else {
+            throw CommandError(
+                .usage,
+                "'\(text.visible)' is no time to come",
+                hint: "write a time such as '18:00', 'fri 18:00', '12-24' or '2026-12-24 18:00'"
+            )
+        }
+        return now.duration(to: end)
     }
 
     func run() async throws(CommandError) -> ExitCode {

@@ -146,6 +146,20 @@ import Testing
         )
     }
 
+    /// It is Friday 4 December 2026, 12:00 in Tallinn.
+    @Test(arguments: [
+        ("18:00", "2026-12-04T16:00:00"), ("12:00", "2026-12-05T10:00:00"),
+        ("fri 18:00", "2026-12-04T16:00:00"),
+        ("Friday 06:00", "2026-12-11T04:00:00"), ("mon", "2026-12-06T22:00:00"),
+        ("12-24 18:00", "2026-12-24T16:00:00"), ("2026-12-24", "2026-12-23T22:00:00"),
+        ("last friday 22:00", "2026-12-25T20:00:00"), ("2026-12-01 10:00", nil), ("tomorrow", nil),
+        ("", nil), ("18:00 fri", nil), ("25:00", nil),
+    ])
+    func `the next time is found by the same words`(text: String, time: String?) throws {
+        let found = try zone("Europe/Tallinn").next(text, after: at("2026-12-04T10:00:00"))
+        #expect(try found == time.map { try at($0) })
+    }
+
     // MARK: Clocks that are changed
 
     @Test func `it closes when clocks show the time, and after a length in any case`() throws {
@@ -197,15 +211,13 @@ import Testing
         (["last sat 23:30-23:00", "fourth sun 00:00-24:00", "10-20..11-10 01:00-02:00"], ""),
     ]
 
-    /// Two windows in each of 40 zones, over the ten years from 2 January 2020.
+    /// One of the windows in each of 40 zones, over the ten years from 2 January 2020.
     @Test(.enabled(if: access("/usr/bin/python3", X_OK) == 0, "needs python3"))
     func `another program finds the same openings`() throws {
         #expect(Self.zones.count == 40)
         var cases: [(zone: String, window: (opens: [String], not: String))] = []
         for (index, zone) in Self.zones.enumerated() {
-            for step in [0, 2] {
-                cases.append((zone, Self.windows[(index + step) % Self.windows.count]))
-            }
+            cases.append((zone, Self.windows[index % Self.windows.count]))
         }
         let input = cases.map {
             "\($0.zone)|\($0.window.opens.joined(separator: ";"))|\($0.window.not)\n"

@@ -259,6 +259,18 @@ package struct StandingJournal: Sendable {
         return .utc
     }
 
+    /// The zone of the last window and the present, for times that people write.
+    ///
+    /// Without a journal they are UTC and the clock of this machine.
+    package func clock(_ context: Context) -> (zone: Zone, now: WallTime) {
+        let now = RealTime().wallTime
+        let found = try? JournalReader(directory: state).read { view throws(JournalError) in
+            (try view.runs(rollout: nil, limit: 50), try view.present(now))
+        }
+        guard let found else { return (.utc, now) }
+        return (zone(of: found.0, context), found.1)
+    }
+
     /// Parses a length of time before now, or a time in the zone.
     static func begin(
         _ since: String?,
