@@ -12,6 +12,12 @@
 import Glibc
 import VehicleModules
 
+struct ToggleLED: ModuleFeature {
+    static let command = ModuleCommand(1, in: 5)
+    let isOn: Bool
+    var payload: [UInt8] { [isOn ? 1 : 0] }
+}
+
 @main
 struct UseLock {
     static func main() async {
@@ -32,50 +38,47 @@ struct UseLock {
     }
 
     static func work(_ radio: ModuleRadio, _ serial: String, _ file: String) async throws {
-        let secret = try await secret(of: serial, in: file, radio)
-        // The methods of a lock.
-        try await radio.withLock(serial) { lock in
-            print("\(serial) is called \(try await lock.name())")
-            print("it hears the networks " + (try await lock.networks()).joined(separator: ", "))
-            if let told = try await lock.notification(within: .milliseconds(100)) {
-                print("it tells \(told.command)/\(told.namespace) by itself")
+        let known = text(of: file).map { ModuleSecret($0) }
+        try await radio.withModule(serial, family: "lrdevice", secret: known) { lock in
+            if known == nil { try await agree(with: lock, serial, in: file) }
+            print("\(serial) is called \(try await lock.read("name"))")
+            print("it hears the networks \(try await lock.read("networks"))")
+            // A feature of its profile, which is sealed with the secret.
+            try await lock.perform("lock", "unlocked")
+            print(try await lock.read("lock"))
+            // A command by its number and namespace, and what the lock sends until it has answered.
+            let heard = lock.messages()
+            let answer = try await lock.send(ModuleCommand(1, in: 4))
+            for await message in heard {
+                if message.isReply { break }
+                print("it tells \(message.command.number)/\(message.command.namespace) by itself")
             }
-            try await lock.setLocked(false, by: secret)
-            print(try await lock.isLocked() ? "locked" : "unlocked")
-            // A command by its number and namespace.
-            let answer = try await lock.send(command: 1, namespace: 4)
             print("asked by its number, it says \(answer)")
-        }
-        // The same through its profile, as for a module of any family.
-        let text = secret.withText { ModuleSecret($0) }
-        try await radio.withModule(serial, family: "lrdevice", secret: text) { module in
-            for feature in await module.features {
+            // A feature that is a type of this program.
+            try await lock.perform(ToggleLED(isOn: true))
+            for feature in await lock.features {
                 print("  can be told: \(feature.name)\(feature.isSealed ? ", sealed" : "")")
             }
-            try await module.perform("auto-lock", "30")
-            try await module.perform("lock", "locked")
-            for property in await module.properties {
+            try await lock.perform("auto-lock", "30")
+            try await lock.perform("lock", "locked")
+            for property in await lock.properties {
                 print("  \(property.name) = \(property.value.map { "\($0)" } ?? "-")")
             }
         }
     }
 
-    /// The content of the file, or a new secret: it is stored before the lock has it.
-    static func secret(
-        of serial: String,
-        in file: String,
-        _ radio: ModuleRadio
-    ) async throws -> LockSecret {
-        if let text = text(of: file) { return try LockSecret(text) }
+    /// Agrees on a secret, which is stored before the lock has it.
+    static func agree(
+        with lock: ConnectedModule,
+        _ serial: String,
+        in file: String
+    ) async throws {
         let password = (0..<4).map { _ in String(UInt32.random(in: 0...UInt32.max), radix: 16) }
             .joined()
-        return try await radio.withLock(serial) { lock in
-            let secret = try await lock.agreeOnSecret(password: password) { secret in
-                try secret.withText { try keep($0, in: file) }
-            }
-            print("\(serial) has a secret now, which is in \(file)")
-            return secret
+        try await lock.agreeOnSecret(password: password) { secret in
+            try secret.withText { try keep($0, in: file) }
         }
+        print("\(serial) has a secret now, which is in \(file)")
     }
 
     /// Written completely or not at all, and readable for its owner only.

@@ -147,7 +147,7 @@ public struct ConnectedModule: Sendable {
     ///
     /// Returns false when the module still requires the old secret; it is then connected with that.
     /// This also holds when a link is lost meanwhile: the new link shows which secret the module
-    /// requires. Locks of family `lrdevice` agree on a key instead: `ConnectedLock.agreeOnSecret`.
+    /// requires. Locks of family `lrdevice` agree on a key instead: `agreeOnSecret`.
     public func changeSecret(to secret: ModuleSecret) async throws(ModuleFailure) -> Bool {
         try await connection.changeKey(to: secret.secret)
     }

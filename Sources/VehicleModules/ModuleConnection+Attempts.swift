@@ -146,6 +146,7 @@ extension ModuleConnection {
         _ found: Inspection?,
         _ lacking: Set<UInt16>
     ) async throws(ModuleError) -> Session {
+        (application as? LRApplication)?.client.hears = { [messages] in messages.send($0) }
         let variant = found.flatMap { ModuleFirmwareInfo($0) }.map { String($0.variant) }
         let holder = try await application.properties()
         let readings: [PropertyReading]

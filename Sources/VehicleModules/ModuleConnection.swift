@@ -77,6 +77,8 @@ actor ModuleConnection {
     nonisolated let ending = Latest<ModuleFailure?>(nil)
     /// Each value that differs from the previous one.
     nonisolated let changes = Announcements<PropertyReading>()
+    /// Each message of a lock.
+    nonisolated let messages = Announcements<LRMessage>()
     nonisolated let properties = Latest(PropertyList.notAvailable)
     nonisolated let versions = Latest<ModuleFirmwareInfo?>(nil)
     nonisolated let update = Latest(UpdateStatus.moduleNotConnected)
@@ -399,7 +401,7 @@ actor ModuleConnection {
     }
 
     /// The session for operations; there is none while the module is being connected.
-    private func usable() throws(PropertyWriteError) -> Session {
+    func usable() throws(PropertyWriteError) -> Session {
         if tracker.status.isOngoing { throw .firmwareUpdateOngoing }
         switch state.value {
         case .connected:

@@ -120,3 +120,43 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         self.init(code, error)
     }
 }
+
+extension ModuleFailure {
+    init(_ error: LRError) {
+        if case .radio(let radio) = error {
+            self.init(radio, error.description)
+            return
+        }
+        let (code, remedy): (Code, String) =
+            switch error {
+            case .request: (.timedOut, "move closer and try again")
+            case .unanswered: (.inDoubt, "look at the lock before it is asked again")
+            case .tooLong, .badValue: (.invalidValue, "give it what it takes")
+            case .refused: (.refused, "check the lock's secret and whether it is free")
+            case .noCredentials: (.invalidPrivateKey, "connect with the lock's secret")
+            case .unknownFeature: (.propertyNotFound, "connect again")
+            case .radio, .value, .weakKey: (.unexpected, "connect again")
+            }
+        self.init(code, error.description, remedy)
+    }
+
+    init(_ radio: RadioError, _ sentence: String) {
+        let code: Code =
+            switch radio {
+            case .adapterOff, .serviceUnavailable: .bluetoothDisabled
+            case .adapterMissing: .bluetoothNotSupported
+            case .unauthorized: .missingPermissions
+            case .bond: .bondingError
+            case .missingService: .missingService
+            case .missingCharacteristic: .missingCharacteristic
+            case .cancelled: .aborted
+            case .timedOut: .timedOut
+            case .linkLost: .moduleNotConnected
+            case .tooLong: .invalidValue
+            case .noFreeLink, .heldByAnother, .connectFailed, .att: .unexpected
+            }
+        var remedy = "see whether it is near, charged, and not connected to a phone"
+        if case .bond(let failure) = radio { remedy = failure.remedy }
+        self.init(code, sentence, remedy)
+    }
+}

@@ -3,7 +3,7 @@ import Families
 import Radio
 
 /// A command that a module understands, as its profile describes it.
-public struct ModuleFeature: Sendable, Hashable {
+public struct ProfileFeature: Sendable, Hashable {
     /// The kinds of value that a command takes.
     public enum Value: Sendable, Hashable {
         case none
@@ -39,8 +39,8 @@ public struct ModuleFeature: Sendable, Hashable {
 
 extension ConnectedModule {
     /// The module's features, in the order of its profile; empty while it is not connected.
-    public var features: [ModuleFeature] {
-        get async { await connection.features.map { ModuleFeature($0) } }
+    public var features: [ProfileFeature] {
+        get async { await connection.features.map { ProfileFeature($0) } }
     }
 
     /// Sends a command of the module's profile, with the value in the spelling of a manifest.
@@ -69,7 +69,7 @@ extension ConnectedModule {
             throw ModuleFailure(.invalidValue, error.message, error.hint)
         }
         do throws(FeatureError) {
-            try await connection.perform(feature, payload, nonce: LockSession.nonce())
+            try await connection.perform(feature, payload, nonce: Chance.nonce())
         } catch { throw ModuleFailure(error) }
     }
 }

@@ -35,6 +35,11 @@ public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugString
 
     public init(_ text: String) { secret = Secret(Array(text.utf8)) }
 
+    /// Passes the text to `body`, for a program that stores it where only its owner can read it.
+    public func withText<R, E: Error>(_ body: (String) throws(E) -> R) throws(E) -> R {
+        try body(secret.withBytes { String(decoding: $0, as: UTF8.self) })
+    }
+
     public var description: String { "<secret>" }
     public var debugDescription: String { "<secret>" }
 }

@@ -12,7 +12,7 @@ import Workbench
         modules:
           - {serial: "00a0000000000001", key: "11", type: 17, version: "4.11.3", state-of-charge: 64,
              restart-time: 200ms, activation-time: 200ms, erase-time: 2ms}
-          - {serial: "0a0b0c0d0e0f", family: lrdevice, networks: [yard], faults: [{storm: 1, times: 3}]}
+          - {serial: "0a0b0c0d0e0f", family: lrdevice, networks: [yard], faults: [{storm: 1, times: 99}]}
           - {serial: G9-0001, family: geotab-go, hardware-id: 553845661}
 
         """

@@ -140,40 +140,57 @@ import VehicleModules
         air: Air
     ) async throws {
         try await on(air) { radio in
-            let secret = try await radio.withLock("0A0B0C0D0E0F") { lock in
-                try await lock.setName("bay 3")
-                #expect(try await lock.name() == "bay 3")
-                try await lock.setAutoLock(30)
-                #expect(try await lock.autoLock() == 30)
-                #expect(try await lock.networks() == ["depot", "yard"])
-                // A command that the program itself defines, by its number and namespace.
-                #expect(try await lock.send(command: 2, namespace: 1) == Array("bay 3".utf8))
-                return try await lock.agreeOnSecret(password: "hidden") { secret in
+            let serial = "0a0b0c0d0e0f"
+            let secret = try await radio.withModule("0A0B0C0D0E0F", family: "lrdevice") { lock in
+                try await lock.perform("name", "bay 3")
+                #expect(try await lock.read("name") == .state("bay 3"))
+                try await lock.perform("auto-lock", "30")
+                #expect(try await lock.read("auto-lock") == .number(30))
+                #expect(try await lock.read("networks") == .state("depot, yard"))
+                // A command that the program itself defines, by its number.
+                let answer = try await lock.send(ModuleCommand(2, in: 1))
+                #expect(answer == Array("bay 3".utf8))
+                let secret = try await lock.agreeOnSecret(password: "hidden") { secret in
                     #expect("\(secret)" == "<secret>")
                     #expect(secret.withText { $0.hasSuffix(":hidden") && $0.utf8.count == 71 })
                 }
+                // The connection has used the new secret since.
+                try await lock.perform("lock", "unlocked")
+                #expect(try await lock.read("lock") == .state("unlocked"))
+                try await lock.perform("lock", "locked")
+                return secret
             }
-            try await radio.withLock("0a0b0c0d0e0f") { lock in
-                #expect(try await lock.isLocked())
-                try await lock.setLocked(false, by: secret)
-                #expect(try await !lock.isLocked())
-                try await lock.setLocked(true, by: secret)
-                do {
+            try await radio.withModule(serial, family: "lrdevice", secret: secret) { lock in
+                #expect(try await lock.read("lock") == .state("locked"))
+                try await lock.perform("lock", "unlocked")
+                #expect(try await lock.read("lock") == .state("unlocked"))
+                try await lock.perform("lock", "locked")
+                let code = await LibraryBench.code {
                     try await lock.unlockForGuest(code: "654321", id: "7")
-                    Issue.record("a wrong code opened it")
-                } catch let failure as ModuleFailure { #expect(failure.code == .refused) }
+                }
+                #expect(code == .refused)
                 try await lock.unlockForGuest(code: "123456", id: "7")
-                #expect(try await !lock.isLocked())
-                let other = try LockSecret(String(repeating: "42", count: 32) + ":other")
-                do {
-                    try await lock.setLocked(true, by: other)
-                    Issue.record("another's secret locked it")
-                } catch let failure as ModuleFailure { #expect(failure.code == .refused) }
-                #expect(try await lock.notification(within: .milliseconds(50)) == nil)
+                #expect(try await lock.read("lock") == .state("unlocked"))
             }
-            do {
-                _ = try LockSecret("no colon")
-            } catch let failure as ModuleFailure { #expect(failure.code == .invalidPrivateKey) }
+            let other = ModuleSecret(String(repeating: "42", count: 32) + ":other")
+            try await radio.withModule(serial, family: "lrdevice", secret: other) { lock in
+                let code = await LibraryBench.code { try await lock.perform("lock", "locked") }
+                #expect(code == .refused)
+                // A password that cannot be kept is refused before the lock has another key.
+                let unfit = await LibraryBench.code {
+                    try await lock.agreeOnSecret(password: "two words") { _ in }
+                }
+                #expect(unfit == .invalidPrivateKey)
+            }
+            let code = await LibraryBench.code {
+                let unfit = ModuleSecret("no colon")
+                try await radio.withModule(serial, family: "lrdevice", secret: unfit) { _ in }
+            }
+            #expect(code == .invalidPrivateKey)
+            // Its owner's secret opens it still.
+            try await radio.withModule(serial, family: "lrdevice", secret: secret) { lock in
+                try await lock.perform("lock", "locked")
+            }
         }
     }
 

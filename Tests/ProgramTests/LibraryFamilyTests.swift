@@ -47,7 +47,7 @@ import VehicleModules
           - {serial: SEN-0001, family: esp, version: "2.6.0"}
           - {serial: TAG-0001, family: nordic, bootloader: legacy-dfu, version: "1.4.0"}
           - {serial: "5a000000000a", family: lrdevice, name: Gate, key: "\(key)",
-             password: opensesame, networks: [yard, office], faults: [{storm: 1}]}
+             password: opensesame, networks: [yard, office], faults: [{storm: 1, times: 20}]}
           - {serial: TRK-0001, family: mcumgr, version: "1.0.0", pairing: just-works,
              restart-time: 200ms, activation-time: 200ms, erase-time: 2ms}
           - {serial: TRK-0002, family: mcumgr, version: "1.0.0", pairing: passkey,
@@ -193,14 +193,121 @@ import VehicleModules
     @Test(arguments: Air.allCases)
     func `what a lock tells by itself is heard`(air: Air) async throws {
         try await on(air) { radio in
-            try await radio.withLock("5a000000000a") { lock in
-                // By the script, a notification arrives before the first answer.
-                let name = try await lock.name()
-                let told = try await lock.notification(within: .seconds(5))
-                #expect(name == "Gate")
-                #expect(told?.command == 3 && told?.namespace == 2)
-                let more = try await lock.notification(within: .milliseconds(50))
-                #expect(more == nil)
+            try await radio.withModule("5a000000000a", family: "lrdevice") { lock in
+                let (all, update) = (lock.messages(), ModuleCommand(3, in: 2))
+                let updates = lock.messages(of: update)
+                // By the script, a notification arrives before the answer.
+                let name = try await lock.send(ModuleCommand(2, in: 1))
+                #expect(name == Array("Gate".utf8))
+                var heard: [ModuleMessage] = []
+                for await message in all {
+                    heard.append(message)
+                    if message.isReply { break }
+                }
+                #expect(heard.map(\.command) == [update, ModuleCommand(2, in: 1)])
+                #expect(heard.map(\.isReply) == [false, true])
+                #expect(heard.last?.payload == name)
+                for await message in updates {
+                    #expect(message == heard.first)
+                    break
+                }
+            }
+        }
+    }
+
+    /// A feature that is a type of the program: the lock's password, sealed.
+    private struct Password: ModuleFeature {
+        static let command = ModuleCommand(2, in: 3)
+        static let isSealed = true
+        let text: String
+        var payload: [UInt8] { Array(text.utf8) }
+    }
+
+    /// A feature that is sent openly.
+    private struct Name: ModuleFeature {
+        static let command = ModuleCommand(1, in: 1)
+        let text: String
+        var payload: [UInt8] { Array(text.utf8) }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a program's own features are sent openly or sealed, on the link that has everything`(
+        air: Air
+    ) async throws {
+        let serial = "5a000000000a"
+        try await on(air) { radio in
+            try await radio.withModule(serial, family: "lrdevice", secret: Self.secret) { lock in
+                guard case .connected(_, serial) = lock.state else {
+                    Issue.record("\(lock.state)")
+                    return
+                }
+                try await lock.perform(Name(text: "Yard"))
+                let name = try await lock.read("name")
+                #expect(name == .state("Yard"))
+                // The lock accepts it only sealed with its key.
+                let open = try await lock.send(Password.command, Array("other".utf8))
+                #expect(open == [0])
+                let sealed = try await lock.perform(Password(text: "other"))
+                #expect(sealed == [1])
+                // The connection still has the old password.
+                let code = await LibraryBench.code { try await lock.perform("lock", "unlocked") }
+                #expect(code == .refused)
+            }
+            let new = ModuleSecret(Self.key + ":other")
+            try await radio.withModule(serial, family: "lrdevice", secret: new) { lock in
+                try await lock.perform("lock", "unlocked")
+                let state = try await lock.read("lock")
+                #expect(state == .state("unlocked"))
+            }
+            // Without a key nothing can be sealed, and other families have no commands.
+            let codes = [
+                await LibraryBench.code {
+                    try await radio.withModule(serial, family: "lrdevice") { lock in
+                        try await lock.perform(Password(text: "third"))
+                    }
+                },
+                await LibraryBench.code {
+                    try await radio.withModule("LMP-0001", family: "mcumgr") { lamp in
+                        try await lamp.perform(Name(text: "lamp"))
+                    }
+                },
+            ]
+            #expect(codes == [.invalidPrivateKey, .invalidValue])
+        }
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a lock whose link is lost is connected to again, with the secret it agreed on`(
+        air: Air
+    ) async throws {
+        let serial = "5a000000000b"
+        try bench.program.write(
+            "depot.yaml",
+            """
+            name: again
+            modules:
+              - {serial: "\(serial)", family: lrdevice, name: Gate,
+                 faults: [{slow: 1ms, times: 6}, {link-lost: true}]}
+
+            """
+        )
+        try await on(air) { radio in
+            try await radio.withModule(serial, family: "lrdevice", reconnects: true) { lock in
+                let states = lock.states
+                // Four answers when it is opened, and two for the secret.
+                let secret = try await lock.agreeOnSecret(password: "hidden") { _ in }
+                // The next answer is lost with the link.
+                let code = await LibraryBench.code { try await lock.send(ModuleCommand(2, in: 1)) }
+                #expect(code == .inDoubt)
+                var wasLost = false
+                for await state in states {
+                    if case .connecting = state { wasLost = true }
+                    if case .connected = state, wasLost { break }
+                }
+                try await lock.perform("lock", "unlocked")
+                let state = try await lock.read("lock")
+                #expect(state == .state("unlocked"))
+                #expect(secret.withText { $0.hasSuffix(":hidden") })
             }
         }
     }
@@ -210,26 +317,27 @@ import VehicleModules
         air: Air
     ) async throws {
         try await on(air) { radio in
-            try await radio.withLock("5a000000000a") { lock in
-                try await lock.setUser("anna")
-                try await lock.join(network: "yard", password: "hidden")
+            try await radio.withModule("5a000000000a", family: "lrdevice") { lock in
+                try await lock.perform("user", "anna")
+                try await lock.perform("wifi", "yard,hidden")
                 let code = await LibraryBench.code {
-                    try await lock.join(network: "nowhere", password: "hidden")
+                    try await lock.perform("wifi", "nowhere,hidden")
                 }
                 #expect(code == .refused)
-                let heard = try await lock.stopListeningToNetworks()
-                #expect(heard == ["yard", "office"])
-                try await lock.reset()
-                let name = try await lock.name()
-                #expect(name == "SmartLock")
+                let heard = try await lock.send(ModuleCommand(2, in: 2))
+                #expect(heard == Array("yard\u{1F}office".utf8))
+                try await lock.perform("reset")
+                let name = try await lock.read("name")
+                #expect(name == .state("SmartLock"))
             }
             // The reset has also erased its secret.
             let code = await LibraryBench.code {
-                try await radio.withLock("5a000000000a") { lock in
-                    try await lock.setLocked(
-                        false,
-                        by: LockSecret(Self.key + ":opensesame")
-                    )
+                try await radio.withModule(
+                    "5a000000000a",
+                    family: "lrdevice",
+                    secret: Self.secret
+                ) { lock in
+                    try await lock.perform("lock", "unlocked")
                 }
             }
             #expect(code == .refused)

@@ -89,6 +89,12 @@ enum LibrarySnippets {
         try await module.perform("lock", "unlocked")
     }
 
+    struct ToggleLED: ModuleFeature {
+        static let command = ModuleCommand(1, in: 5)
+        let isOn: Bool
+        var payload: [UInt8] { [isOn ? 1 : 0] }
+    }
+
     static func follow(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
         try await radio.withConnection("00a0000000000001", secret: secret) { connection in
             for await state in connection.states { show(state) }

@@ -30,6 +30,20 @@ extension LRApplication: FeatureHolder {
         }
     }
 
+    /// Sends a request once; with `isSealed`, its payload is sealed with the device's key.
+    package func ask(
+        _ command: LRCommand,
+        _ payload: [UInt8],
+        isSealed: Bool,
+        nonce: [UInt8]
+    ) async throws(LRError) -> [UInt8] {
+        guard isSealed else { return try await client.ask(command, payload: payload) }
+        guard let key = credentials.flatMap({ SealingKey($0.key) }),
+            let box = key.seal(payload, nonce: nonce)
+        else { throw .noCredentials }
+        return try await client.ask(command, isSealed: true, payload: box)
+    }
+
     /// The message to send; nil when it needs credentials that are missing.
     private func message(
         _ feature: FeatureSpec,

@@ -16,6 +16,8 @@ package final class LRClient {
     package private(set) var dropped = 0
     /// Number of messages that answered no open request.
     package private(set) var strays = 0
+    /// Gets each answer and each notification, when it is received.
+    package var hears: (@Sendable (LRMessage) -> Void)?
 
     /// Prepares the device for requests: it must have both characteristics, and we subscribe to the
     /// replies.
@@ -92,7 +94,9 @@ package final class LRClient {
                 throw .unanswered(command, .request(.timedOut(command)))
             }
             switch requests.received(bytes) {
-            case .completed(ticket, let reply): return reply.payload
+            case .completed(ticket, let reply):
+                hears?(reply)
+                return reply.payload
             // The request was sent and something was received: it is unknown whether it was carried
             // out.
             case .failed(ticket, let error): throw .unanswered(command, .request(error))
@@ -122,6 +126,7 @@ package final class LRClient {
     }
 
     private func keep(_ message: LRMessage) {
+        hears?(message)
         if inbox.count == Self.inboxBound {
             inbox.removeFirst()
             dropped += 1

@@ -63,7 +63,7 @@ package final class LRApplication: ModuleApplication {
     static let refusal = "devices of family lrdevice take no images"
 
     package let client: LRClient
-    let credentials: LRCredentials?
+    package var credentials: LRCredentials?
     private let holder: LRProperties
 
     init(
