@@ -21,6 +21,40 @@ private func at(_ seconds: Double) -> Moment {
         }
     }
 
+    @Test func `a device that ends at the acknowledgement succeeds with it, by its profile`() {
+        var machine = CarShareExchange(success: .acknowledgement) { commands, _ in
+            CarShareMessage.secure(commands.bytes)
+        }
+        for again in [0.0, 10.0] {
+            #expect(machine.begin(Self.lock, at: at(again)).count == 1)
+            machine.messageLeaves()
+            #expect(machine.accepted(at: at(again)).isEmpty)
+            #expect(machine.received(Self.challenge, at: at(again)).count == 1)
+            machine.messageLeaves()
+            #expect(machine.accepted(at: at(again)).isEmpty)
+            let report = CarShareReport(isSuccess: true)
+            #expect(machine.received([0x81, 0], at: at(again)) == [.finished(.success(report))])
+            #expect(machine.state == .idle(used: true) && machine.deadline == nil)
+        }
+        // A result that comes nevertheless must not be taken for an answer to the next command.
+        _ = machine.received(Self.success, at: at(20))
+        #expect(machine.state == .spent)
+        // A refusal is one as always.
+        machine = CarShareExchange(isProven: true, success: .acknowledgement) { commands, _ in
+            CarShareMessage.secure(commands.bytes)
+        }
+        _ = machine.begin(Self.lock, at: at(0))
+        machine.messageLeaves()
+        _ = machine.accepted(at: at(0))
+        _ = machine.received(Self.challenge, at: at(0))
+        machine.messageLeaves()
+        _ = machine.accepted(at: at(0))
+        let ends = machine.received([0x81, 4], at: at(0)).compactMap { action in
+            if case .finished(.failure(let failure)) = action { failure.fate } else { nil }
+        }
+        #expect(ends == [.refused])
+    }
+
     /// Every state, with its name.
     static func machines() -> [(String, CarShareExchange)] {
         var list: [(String, CarShareExchange)] = []

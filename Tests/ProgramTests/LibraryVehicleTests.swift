@@ -66,6 +66,48 @@ import VehicleModules
     }
 
     @Test(arguments: Air.allCases)
+    func `a device that ends at the acknowledgement is believed by its profile`(
+        air: Air
+    ) async throws {
+        // It never sends a result.
+        let bench = try LibraryBench(Self.depot(", faults: [{no-result: true, times: 100}]"))
+        let folder = bench.program.folder.path + "/profiles"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try bench.program.write(
+            "profiles/go9.yaml",
+            """
+            profile: go9
+            family: geotab-go
+            title: An older GO device
+            known-from: this test
+            gatt:
+              socket:
+                notify: 430f2ea3-c765-4051-9134-a341254cfd00
+                write: 906ee7e0-d8db-44f3-af54-6b0dfcecdf1c
+            authentication: token
+            success: acknowledgement
+            limits: {result: 2s}
+
+            """
+        )
+        try await bench.on(air, profiles: folder) { radio in
+            try await radio.withVehicle(Self.token(), profile: "go9") { vehicle in
+                try await vehicle.send(.unlockDriver)
+                // The device is busy until it has carried that out.
+                await radio.pause(for: .seconds(1))
+                try await vehicle.send(.lock)
+                await radio.pause(for: .seconds(1))
+            }
+        }
+        guard air == .served else { return }
+        let deeds = try String(
+            contentsOfFile: bench.program.folder.path + "/served/simulation/cars.memory.deeds",
+            encoding: .utf8
+        )
+        #expect(deeds.contains("unlock-driver") && deeds.contains("lock"), "\(deeds)")
+    }
+
+    @Test(arguments: Air.allCases)
     func `what became of a command that failed is in its code`(air: Air) async throws {
         let cases: [(String, ModuleFailure.Code)] = [
             // Without a bond nobody knows who refuses.

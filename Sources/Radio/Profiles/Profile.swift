@@ -31,6 +31,8 @@ package struct Profile: Sendable, Hashable {
     package let answerLimit: Duration
     /// How many wrong answers its modules may be given.
     package var wrongAnswers: WrongAnswers
+    /// With what a command to its modules succeeds.
+    package var success = CommandSuccess.result
     /// The operator's file that it was read from; nil for a built-in profile.
     package internal(set) var source: String?
 

@@ -79,6 +79,9 @@ struct ProfileReader {
         let cloud = cloud()
         let times = times(of: shape)
         let wrongAnswers = wrongAnswers(of: shape)
+        let success =
+            shape?.isHeard == false
+            ? reader.choice("success", default: CommandSuccess.result) : .result
         reader.finish()
         guard let name, let family, let gatt else { return nil }
         var profile = Profile(
@@ -100,6 +103,7 @@ struct ProfileReader {
             wrongAnswers: wrongAnswers
         )
         profile.defaultKey = defaultKey
+        profile.success = success
         return profile
     }
 

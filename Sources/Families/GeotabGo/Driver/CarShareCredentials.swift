@@ -14,6 +14,8 @@ package struct CarShareCredentials: Sendable {
     package private(set) var write = AddOnNumbers.write
     /// How long each state of a session may last.
     package private(set) var limits = CarShareLimits()
+    /// With what a command succeeds.
+    package private(set) var success = CommandSuccess.result
     private let key: RSAPrivateKey
 
     /// Reads a token; throws when no vehicle could accept it.
@@ -34,12 +36,14 @@ package struct CarShareCredentials: Sendable {
         warnings = faults.filter(\.isWarning)
     }
 
-    /// The same credentials with the characteristics and times that a vehicle's profile names.
+    /// The same credentials with the characteristics, the times and the success that a vehicle's
+    /// profile names.
     package func speaking(by profile: Profile) -> CarShareCredentials {
         var other = self
         other.notify = profile.gatt.uuid(.notify) ?? notify
         other.write = profile.gatt.uuid(.write) ?? write
         other.limits = .named(by: profile.times)
+        other.success = profile.success
         return other
     }
 

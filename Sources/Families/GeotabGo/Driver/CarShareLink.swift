@@ -32,6 +32,7 @@ package final class CarShareLink {
             serial: Serial(credentials.token.reservation.serial),
             isProven: isProven,
             limits: limits,
+            success: credentials.success,
             sign: credentials.message
         )
     }

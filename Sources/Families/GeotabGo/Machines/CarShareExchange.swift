@@ -1,4 +1,5 @@
 package import Base
+package import Radio
 
 /// Sends signed commands one after the other: request, challenge, command, verdict, result.
 ///
@@ -41,16 +42,20 @@ package struct CarShareExchange: Sendable {
     /// Whether the peer certainly is the vehicle, so that it can be believed that it did nothing.
     private let isProven: Bool
     private let limits: CarShareLimits
+    /// What the vehicle reports last.
+    private let success: CommandSuccess
     private let sign: @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
 
     /// `sign` makes the message with the signed command; nil when signing fails.
     package init(
         isProven: Bool = false,
         limits: CarShareLimits = CarShareLimits(),
+        success: CommandSuccess = .result,
         sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
     ) {
         self.isProven = isProven
         self.limits = limits
+        self.success = success
         self.sign = sign
     }
 
@@ -239,6 +244,10 @@ package struct CarShareExchange: Sendable {
     ) -> [Action] {
         do throws(CarShareAcknowledgement.Fault) {
             switch try CarShareAcknowledgement(message: message) {
+            case .accepted where success == .acknowledgement:
+                deadline = nil
+                state = .idle(used: true)
+                return [.finished(.success(CarShareReport(isSuccess: true)))]
             case .accepted:
                 state = .awaitingResult(commands)
                 deadline = now.advanced(by: limits.result)

@@ -30,12 +30,18 @@ package struct CarShareSession: Sendable {
         isProven: Bool = false,
         limits: CarShareLimits = CarShareLimits(),
         sums: AddOnSums = .trusting,
+        success: CommandSuccess = .result,
         sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
     ) {
         self.serial = serial
         transport = AddOnTransport(limits: limits, sums: sums)
         self.limits = limits
-        exchange = CarShareExchange(isProven: isProven, limits: limits, sign: sign)
+        exchange = CarShareExchange(
+            isProven: isProven,
+            limits: limits,
+            success: success,
+            sign: sign
+        )
     }
 
     /// The time at which `timeout` is due.
