@@ -51,6 +51,8 @@ public enum VehicleState: Sendable, Hashable {
 /// A vehicle's GO device, from the beginning of the wait for it.
 public struct ConnectedVehicle: Sendable {
     let line: VehicleLine
+    /// The token that the vehicle is waited for with.
+    let token: VehicleToken
 
     public var state: VehicleState { line.state.value }
 
@@ -81,16 +83,27 @@ public struct ConnectedVehicle: Sendable {
     /// commands: `refused` when the vehicle refused them, `command-failed` when it tried, and
     /// `in-doubt` when the result is unknown; with any other code they were not sent. The library
     /// never sends a command twice.
+    ///
+    /// With `token`, the commands are signed by it: another one for the same vehicle, for example of
+    /// another booking.
     @discardableResult
     public func send(
         _ commands: VehicleCommand...,
+        with token: VehicleToken? = nil,
         within limit: Duration = .seconds(120)
     ) async throws(ModuleFailure) -> [VehicleStatus] {
         guard let orders = CarShareCommands(commands.map(\.command)) else {
             throw ModuleFailure(.invalidValue, "there is no command", "name at least one")
         }
+        if let token, token.credentials.service != self.token.credentials.service {
+            throw ModuleFailure(
+                .otherVehicle,
+                "the token is for another vehicle than the one that is connected",
+                "give the vehicle its own"
+            )
+        }
         try await connected()
-        return try await line.send(orders, within: limit)
+        return try await line.send(orders, by: token?.credentials, within: limit)
     }
 
     /// Ends the link; afterwards nothing can be sent.
@@ -101,6 +114,7 @@ public struct ConnectedVehicle: Sendable {
 final class VehicleLine: Sendable {
     private struct WaitingCommands {
         let commands: CarShareCommands
+        let credentials: CarShareCredentials?
         let limit: Duration
         let answer: AsyncStream<Result<[VehicleStatus], ModuleFailure>>.Continuation
     }
@@ -120,6 +134,7 @@ final class VehicleLine: Sendable {
 
     func send(
         _ commands: CarShareCommands,
+        by credentials: CarShareCredentials?,
         within limit: Duration
     ) async throws(ModuleFailure) -> [VehicleStatus] {
         let (answers, answer) = AsyncStream.makeStream(
@@ -128,7 +143,14 @@ final class VehicleLine: Sendable {
         )
         let isTaken = orders.withLock { orders in
             guard !orders.isClosed else { return false }
-            orders.waiting.append(WaitingCommands(commands: commands, limit: limit, answer: answer))
+            orders.waiting.append(
+                WaitingCommands(
+                    commands: commands,
+                    credentials: credentials,
+                    limit: limit,
+                    answer: answer
+                )
+            )
             return true
         }
         guard isTaken else { throw .ended }
@@ -169,7 +191,11 @@ final class VehicleLine: Sendable {
             }
             let limit = time.now.advanced(by: order.limit)
             do throws(CarShareError) {
-                let report = try await link.send(order.commands, before: limit)
+                let report = try await link.send(
+                    order.commands,
+                    by: order.credentials,
+                    before: limit
+                )
                 order.answer.yield(.success(report.statuses.map { VehicleStatus($0) }))
             } catch {
                 order.answer.yield(.failure(ModuleFailure(error)))
@@ -248,7 +274,9 @@ extension ModuleRadio {
                     line.end(failure)
                 }
             }
-            let result = await Self.attempt { try await body(ConnectedVehicle(line: line)) }
+            let result = await Self.attempt {
+                try await body(ConnectedVehicle(line: line, token: token))
+            }
             line.close()
             // If the vehicle has not connected by now, the wait ends.
             switch line.state.value {

@@ -94,14 +94,10 @@ public struct VehicleSocket: Sendable {
 
     /// The next bytes that the device writes, or has written before; nil when none arrive in time.
     public func receive(within limit: Duration) async throws(ModuleFailure) -> [UInt8]? {
+        // What a device has written before it left is not lost.
+        if let write = line.taken() { return write }
         try await opened()
-        guard let link = line.link.value else { throw .ended }
-        do throws(RadioError) {
-            return try await link.nextWrite(before: time.now.advanced(by: limit))
-        } catch {
-            if error == .timedOut { return nil }
-            throw line.failed(error)
-        }
+        return try await line.next(before: time.now.advanced(by: limit), time)
     }
 
     /// Ends the link and stops serving.
@@ -114,19 +110,95 @@ final class SocketLine: Sendable {
     let link = Latest<(any CentralLink)?>(nil)
     private let ending: AsyncStream<Never>
     private let end: AsyncStream<Never>.Continuation
-    private let fault = Mutex<ModuleFailure?>(nil)
+    private let inbox = Mutex(Inbox())
+    /// Changes whenever something can be taken, and at the end.
+    private let news = Latest(0)
+
+    /// What the device has written and nobody has taken.
+    private struct Inbox {
+        var writes: [[UInt8]] = []
+        var isOver = false
+        var fault: ModuleFailure?
+    }
+
+    /// The number of writes that are kept here; the radio keeps the later ones, up to its own limit.
+    private static let mostKept = 64
 
     init() { (ending, end) = AsyncStream.makeStream(of: Never.self) }
 
-    func close() { end.finish() }
+    func close() { finish(nil) }
 
-    /// Holds the link until the socket is closed or lost.
-    func hold(_ central: any CentralLink) async {
+    private func finish(_ fault: ModuleFailure?) {
+        inbox.withLock { inbox in
+            inbox.fault = inbox.fault ?? (inbox.isOver ? nil : fault)
+            if fault == nil { inbox.writes = [] }
+            inbox.isOver = true
+        }
+        end.finish()
+        news.set(news.value + 1)
+    }
+
+    /// Holds the link until the socket is closed or lost, and takes what the device writes.
+    func hold(_ central: any CentralLink, _ time: any Timekeeper) async {
         link.set(central)
         state.change(to: .connected(maximumLength: central.maximumLength))
-        for await _ in ending {}
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.listen(to: central, time) }
+            for await _ in ending {}
+            group.cancelAll()
+        }
         link.set(nil)
     }
+
+    /// Takes what the device writes; this also notices when the link ends.
+    private func listen(to central: any CentralLink, _ time: any Timekeeper) async {
+        while !Task.isCancelled {
+            guard inbox.withLock({ $0.writes.count < Self.mostKept }) else {
+                await time.sleep(for: .milliseconds(50), "the program to take what was written")
+                continue
+            }
+            do throws(RadioError) {
+                // Limited: without a deadline, the timekeeper would keep one for each write.
+                let limit = time.now.advanced(by: .seconds(10))
+                let write = try await central.nextWrite(before: limit)
+                inbox.withLock { $0.writes.append(write) }
+                news.set(news.value + 1)
+            } catch {
+                guard error != .timedOut else { continue }
+                if !Task.isCancelled { _ = failed(error) }
+                return
+            }
+        }
+    }
+
+    /// The oldest write that nobody has taken.
+    func taken() -> [UInt8]? {
+        inbox.withLock { $0.writes.isEmpty ? nil : $0.writes.removeFirst() }
+    }
+
+    /// The next write; nil when none arrives in time.
+    func next(
+        before deadline: Moment,
+        _ time: any Timekeeper
+    ) async throws(ModuleFailure) -> [UInt8]? {
+        while true {
+            if let write = taken() { return write }
+            let (isOver, fault) = inbox.withLock { ($0.isOver, $0.fault) }
+            if isOver { throw fault ?? .ended }
+            if Task.isCancelled { throw ModuleFailure(DiscoveryProblem(.cancelled)) }
+            guard time.now < deadline else { return nil }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for await _ in self.news.values() where self.hasNews { return }
+                }
+                group.addTask { await time.sleep(until: deadline, for: "a device to write") }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    private var hasNews: Bool { inbox.withLock { !$0.writes.isEmpty || $0.isOver } }
 
     /// Records that the link failed.
     func failed(_ error: RadioError) -> ModuleFailure {
@@ -134,8 +206,7 @@ final class SocketLine: Sendable {
             error == .cancelled
             ? ModuleFailure(DiscoveryProblem(error))
             : ModuleFailure(.moduleNotConnected, error.description, "open the socket again")
-        fault.withLock { $0 = $0 ?? failure }
-        close()
+        finish(failure)
         return failure
     }
 
@@ -149,16 +220,16 @@ final class SocketLine: Sendable {
     }
 
     func over(_ failure: ModuleFailure?) {
-        state.change(to: .closed(failure ?? fault.withLock { $0 }))
+        state.change(to: .closed(failure ?? inbox.withLock { $0.fault }))
     }
 }
 
 extension ModuleRadio {
     /// Serves a service for one device, and lends the socket while `body` runs, from the beginning.
     ///
-    /// `timeout` is the time for the device to connect. The radio keeps what the device writes
-    /// while no call receives, up to its limit; a device that goes on writing has to wait, or loses
-    /// the link.
+    /// `timeout` is the time for the device to connect. What the device writes is kept while no call
+    /// receives it, up to the radio's limit; a device that goes on writing has to wait, or loses the
+    /// link. When a link ends, `states` says so at once.
     @discardableResult
     public func withSocket<R: Sendable>(
         _ configuration: SocketConfiguration,
@@ -182,7 +253,7 @@ extension ModuleRadio {
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 do throws(CarShareError) {
-                    try await station.withCentral { await line.hold($0) }
+                    try await station.withCentral { await line.hold($0, time) }
                     line.over(nil)
                 } catch { line.over(ModuleFailure(error)) }
             }

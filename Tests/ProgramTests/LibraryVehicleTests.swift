@@ -1,3 +1,5 @@
+import Base
+import Families
 import Foundation
 import Testing
 import VehicleModules
@@ -105,6 +107,88 @@ import VehicleModules
             encoding: .utf8
         )
         #expect(deeds.contains("unlock-driver") && deeds.contains("lock"), "\(deeds)")
+    }
+
+    /// A token that the key of the good one has signed, for one command to one vehicle.
+    private static func token(
+        for command: CarShareCommand,
+        hardwareID: UInt32 = 553_845_661
+    ) throws -> (token: VehicleToken, tenant: String) {
+        let good = try CarShareToken(text: Secret(Array(SampleTokens.good.utf8)))
+        let key = try #require(good.privateKey).withBytes { $0 }
+        let issuer = try #require(GOTokenIssuer(tenant: key, reservation: key))
+        var reservation = issuer.reservation(
+            hardwareID: hardwareID,
+            from: WallTime(milliseconds: 1_577_836_800_000),
+            until: WallTime(milliseconds: 4_102_444_800_000)
+        )
+        reservation.permissions = command.bit
+        let text = try #require(issuer.token(reservation))
+        return (
+            try VehicleToken(text.withBytes { String(decoding: $0, as: UTF8.self) }),
+            Hex.text(issuer.modulus)
+        )
+    }
+
+    @Test(arguments: Air.allCases)
+    func `several commands on one link are signed by a token each`(air: Air) async throws {
+        let (other, tenant) = try Self.token(for: .unlockAll)
+        let (foreign, _) = try Self.token(for: .unlockAll, hardwareID: 553_845_662)
+        let keys = "tenant-keys: [\"00\(SampleTokens.tenant)\", \"00\(tenant)\"]"
+        let lines = Self.depot().split(separator: "\n", omittingEmptySubsequences: false)
+        let depot = lines.map { $0.hasPrefix("tenant-keys") ? keys : String($0) }
+        let bench = try LibraryBench(depot.joined(separator: "\n"))
+        try await bench.on(air) { radio in
+            try await radio.withVehicle(Self.token()) { vehicle in
+                try await vehicle.send(.lock)
+                try await vehicle.send(.unlockAll, with: other)
+                // The other token does not permit this, and the link goes on.
+                do {
+                    try await vehicle.send(.lock, with: other)
+                    Issue.record("it was done with a token that does not permit it")
+                } catch let failure as ModuleFailure {
+                    #expect(failure.code == .refused, "\(failure)")
+                    #expect(failure.statuses.map(\.id) == [3_344])
+                }
+                let code = await LibraryBench.code {
+                    try await vehicle.send(.unlockAll, with: foreign)
+                }
+                #expect(code == .otherVehicle)
+                try await vehicle.send(.locate)
+                #expect(vehicle.state == .connected)
+            }
+        }
+        guard air == .served else { return }
+        let deeds = try String(
+            contentsOfFile: bench.program.folder.path + "/served/simulation/cars.memory.deeds",
+            encoding: .utf8
+        )
+        #expect(deeds.contains("unlock-all") && deeds.contains("locate"), "\(deeds)")
+    }
+
+    @Test(arguments: Air.allCases)
+    func `the end of a socket's link is noticed when it happens`(air: Air) async throws {
+        let bench = try LibraryBench(Self.depot(", faults: [{disconnect-in: handshake}]"))
+        try await bench.on(air) { radio in
+            let configuration = try SocketConfiguration(service: Self.service)
+            try await radio.withSocket(configuration) { socket in
+                try await socket.opened()
+                // The device leaves when it gets this; nobody sends or receives any more.
+                try await socket.send([0x55])
+                var last: SocketState?
+                for await state in socket.states { last = state }
+                guard case .closed(let failure?) = last else {
+                    Issue.record("\(String(describing: last))")
+                    return
+                }
+                #expect(failure.code == .moduleNotConnected)
+                let codes = [
+                    await LibraryBench.code { try await socket.send([1]) },
+                    await LibraryBench.code { try await socket.receive(within: .seconds(1)) },
+                ]
+                #expect(codes == [.moduleNotConnected, .moduleNotConnected])
+            }
+        }
     }
 
     @Test(arguments: Air.allCases)

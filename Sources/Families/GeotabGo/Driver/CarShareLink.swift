@@ -4,6 +4,7 @@ import Radio
 /// A link to a vehicle that has completed the handshake: commands can be sent one at a time.
 package final class CarShareLink {
     private let link: any CentralLink
+    private let credentials: CarShareCredentials
     private let time: any Timekeeper
     private let limits: CarShareLimits
     private let notes: @Sendable (CarShareNote) -> Void
@@ -24,6 +25,7 @@ package final class CarShareLink {
         phases: @escaping @Sendable (CarSharePhase) -> Void
     ) {
         self.link = link
+        self.credentials = credentials
         self.time = time
         self.limits = limits
         self.notes = notes
@@ -61,16 +63,22 @@ package final class CarShareLink {
     ///
     /// Each call ends in one way: with the report, or with an error that states whether the
     /// commands may have been carried out. After an error whose answers may still arrive, the link
-    /// takes no further command.
+    /// takes no further command. With `other` credentials, they sign these commands: they must be for
+    /// the same vehicle, and valid now.
     package func send(
         _ commands: CarShareCommands,
+        by other: CarShareCredentials? = nil,
         before deadline: Moment? = nil
     ) async throws(CarShareError) -> CarShareReport {
         guard !isSending else { throw CarShareError(.notSent, .session(.busy)) }
+        if let fault = other?.token.faults(at: time.wallTime).first {
+            throw CarShareError(.notSent, .token(fault))
+        }
         isSending = true
         defer { isSending = false }
         if case .closed(let error)? = await drain() { throw closed(error) }
-        let actions = session.begin(commands, at: time.now)
+        let sign = (other ?? credentials).message
+        let actions = session.begin(commands, at: time.now, by: sign)
         switch await drive(actions, before: deadline) {
         case .finished(.success(let report)): return report
         case .finished(.failure(let failure)):

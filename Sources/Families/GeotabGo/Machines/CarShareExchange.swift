@@ -25,6 +25,9 @@ package struct CarShareExchange: Sendable {
         case spent
     }
 
+    /// Makes the message with the signed command; nil when signing fails.
+    package typealias Sign = @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
+
     package enum Action: Equatable, Sendable {
         case send([UInt8])
         case finished(Result<CarShareReport, CarShareFailure>)
@@ -44,14 +47,14 @@ package struct CarShareExchange: Sendable {
     private let limits: CarShareLimits
     /// What the vehicle reports last.
     private let success: CommandSuccess
-    private let sign: @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
+    /// Signs the command that is under way.
+    private var sign: Sign
 
-    /// `sign` makes the message with the signed command; nil when signing fails.
     package init(
         isProven: Bool = false,
         limits: CarShareLimits = CarShareLimits(),
         success: CommandSuccess = .result,
-        sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
+        sign: @escaping Sign
     ) {
         self.isProven = isProven
         self.limits = limits
@@ -94,10 +97,16 @@ package struct CarShareExchange: Sendable {
 
     // MARK: Events
 
-    package mutating func begin(_ commands: CarShareCommands, at now: Moment) -> [Action] {
+    /// With `other`, this and the following commands are signed by it.
+    package mutating func begin(
+        _ commands: CarShareCommands,
+        at now: Moment,
+        by other: Sign? = nil
+    ) -> [Action] {
         switch state {
         case .idle:
             challenge = nil
+            sign = other ?? sign
             state = .requesting(commands, kept: [], left: false)
             deadline = now.advanced(by: limits.reply)
             return [.send(CarShareMessage.request)]

@@ -31,7 +31,7 @@ package struct CarShareSession: Sendable {
         limits: CarShareLimits = CarShareLimits(),
         sums: AddOnSums = .trusting,
         success: CommandSuccess = .result,
-        sign: @escaping @Sendable (CarShareCommands, CarShareChallenge) -> [UInt8]?
+        sign: @escaping CarShareExchange.Sign
     ) {
         self.serial = serial
         transport = AddOnTransport(limits: limits, sums: sums)
@@ -58,11 +58,15 @@ package struct CarShareSession: Sendable {
         )
     }
 
-    package mutating func begin(_ commands: CarShareCommands, at now: Moment) -> [Action] {
+    package mutating func begin(
+        _ commands: CarShareCommands,
+        at now: Moment,
+        by other: CarShareExchange.Sign? = nil
+    ) -> [Action] {
         guard exchange.isUnderWay || transport.state == .connected && identifying == nil else {
             return [.finished(.failure(CarShareFailure(.notSent, .notConnected)))]
         }
-        return route(exchange.begin(commands, at: now), at: now)
+        return route(exchange.begin(commands, at: now, by: other), at: now)
     }
 
     package mutating func pieceSent(at now: Moment) -> [Action] {
