@@ -1,11 +1,12 @@
 extension Command {
     /// All commands, in the order in which the help lists them.
     package static let all: [Command] = [
-        .validate, .plan, .rehearse, .run, .status, .show, .morning, .pause, .resume, .abort,
+        .initialise, .validate, .plan, .rehearse, .run, .status, .show, .morning, .pause, .resume,
+        .abort,
         .retry, .inhibit,
         .uninhibit,
         .clear, .vehicleRenamed, .vehicleMoved, .acceptRestore, .history, .historyShow,
-        .historyCompare, .scan, .inventory, .enrol, .watch, .exec,
+        .historyCompare, .scan, .inventory, .enrol, .watch, .update, .exec,
         .tokenShow,
         .secretsCheck, .secretsRotate,
         .imageInspect,

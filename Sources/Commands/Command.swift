@@ -1,5 +1,6 @@
 /// The names of all commands; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
+    case initialise = "init"
     case validate, plan, rehearse, run, status, show, morning, pause, resume, abort, retry, inhibit,
         uninhibit
     case clear
@@ -9,7 +10,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case history
     case historyShow = "history show"
     case historyCompare = "history compare"
-    case scan, inventory, enrol, watch, exec
+    case scan, inventory, enrol, watch, update, exec
     case tokenShow = "token show"
     case secretsCheck = "secrets check"
     case secretsRotate = "secrets rotate"

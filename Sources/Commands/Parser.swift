@@ -21,7 +21,7 @@ package enum Parser {
 
     /// The words that other programs have for commands of this one.
     package static let foreign: [String: CommandName] = [
-        "flash": .run, "dfu": .run, "install": .run, "update": .run, "upgrade": .run,
+        "flash": .update, "dfu": .update, "install": .update, "upgrade": .update,
         "dry-run": .plan, "discover": .scan,
     ]
 

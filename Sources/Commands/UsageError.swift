@@ -63,6 +63,8 @@ package enum UsageError: Error, Sendable, Equatable {
                 + Self.pointer(command)
         case .unknownFlag("-n", _, let command) where command.takes("dry-run"):
             "did you mean '--dry-run'? \(Self.pointer(command))"
+        case .unknownFlag("-n", _, .update), .unknownFlag("--dry-run", _, .update):
+            "without '--yes' it only shows what it would do, and asks; \(Self.pointer(.update))"
         case .unknownFlag("-n", _, let command) where command.takes("events"),
             .unknownFlag("--dry-run", _, let command) where command.takes("events"):
             "'yardmaster plan' shows what a run would do, and changes nothing; "

@@ -91,6 +91,14 @@ extension ValueForm<VehicleSelection> {
     }
 }
 
+extension ValueForm<FirmwareVersion> {
+    static func version(_ name: String) -> Self {
+        Self(name: name, expected: "a version such as 2.0.0", completion: .nothing) {
+            FirmwareVersion($0)
+        }
+    }
+}
+
 extension ValueForm<UInt64> {
     /// A whole number of at most 64 bits, without sign.
     static func whole(_ name: String) -> Self {

@@ -189,7 +189,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("flash", CommandName.run), ("dfu", .run), ("upgrade", .run), ("install", .run),
+        ("flash", CommandName.update), ("dfu", .update), ("upgrade", .update),
+        ("install", .update),
         ("dry-run", .plan), ("discover", .scan),
     ])
     func `a word of another program is answered with the command meant`(
@@ -209,6 +210,9 @@ import Testing
         (CommandName.run, "-n", "'yardmaster plan' shows what a run would do"),
         (.run, "--dry-run", "'yardmaster plan' shows what a run would do"),
         (.exec, "-n", "'yardmaster plan' shows what a run would do"),
+        (.update, "-n", "without '--yes' it only shows what it would do"),
+        (.update, "--dry-run", "without '--yes' it only shows what it would do"),
+        (.update, "-v", "'--events FILE' records everything that happens"),
         (.fleetPrune, "-n", "did you mean '--dry-run'?"),
         (.run, "-v", "'--events FILE' records everything that happens"),
         (.run, "--verbose", "'--events FILE' records everything that happens"),

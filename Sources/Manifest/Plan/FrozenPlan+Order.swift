@@ -80,7 +80,7 @@ extension PlannedVehicle {
         return false
     }
 
-    fileprivate func with(steps: [Step]) -> PlannedVehicle {
+    func with(steps: [Step]) -> PlannedVehicle {
         var vehicle = self
         vehicle.steps = steps
         return vehicle

@@ -99,7 +99,7 @@ package struct PlannedBond: Sendable, Equatable {
     /// Whether a bond that the module has lost may be made again.
     package var mayRenew = false
 
-    init() {}
+    package init() {}
 }
 
 /// A column of the fleet list without a predefined meaning.

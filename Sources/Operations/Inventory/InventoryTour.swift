@@ -47,6 +47,15 @@ package struct InventoryTour: Sendable {
     /// Reads the modules, stores their answers, and returns the exit code for a command that did
     /// this.
     package func visit() async throws(CommandError) -> (inventory: Inventory, code: ExitCode) {
+        let look = try await look()
+        let code = Signals.exitCode ?? (plan == nil ? .done : Self.code(of: look.records))
+        return (try known(since: look.began), code)
+    }
+
+    /// Reads the modules, stores their answers and returns them.
+    func records() async throws(CommandError) -> [InventoryRecord] { try await look().records }
+
+    private func look() async throws(CommandError) -> Look {
         let directory = try context.reach.prepare(state)
         let lock: StateLock
         do throws(StateDirectoryError) {
@@ -73,8 +82,7 @@ package struct InventoryTour: Sendable {
         thread.stop()
         lock.release()
         try kept.get()
-        let code = Signals.exitCode ?? (targets == nil ? .done : Self.code(of: look.records))
-        return (try known(since: look.began), code)
+        return look
     }
 
     /// The journal's records, whatever wrote them.

@@ -9,7 +9,10 @@ package struct RunOptions: Sendable {
         case file(String)
     }
 
+    /// The manifest; for `update`, the image file.
     package let manifest: String
+    /// Whether it is an update without a manifest.
+    let isUpdate: Bool
     package let state: String
     package let placeFlags: PlaceFlags
     package let simulation: SimulationOptions?
@@ -33,6 +36,7 @@ package struct RunOptions: Sendable {
         _ context: Context
     ) throws(CommandError) {
         self.manifest = manifest
+        isUpdate = invocation.command == .update
         again = invocation[Command.again]
         fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)

@@ -103,7 +103,11 @@ package final class RunOutput: Sendable {
     private static func offers(_ options: RunOptions) -> RunOffers.Maker {
         { rollout in
             options.placeFlags.of(options.state)
-                .offers(rollout, manifest: AbsolutePath.of(options.manifest))
+                .offers(
+                    rollout,
+                    manifest: AbsolutePath.of(options.manifest),
+                    again: options.isUpdate ? "update" : "run --again"
+                )
         }
     }
 

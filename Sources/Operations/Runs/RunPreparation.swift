@@ -36,7 +36,9 @@ package struct RunPreparation {
                 .unavailable,
                 "there is no adapter \(adapter)",
                 because: ["the depot has \(file.adapters.joined(separator: ", "))"],
-                hint: "name one of these under `radio` in \(options.manifest)"
+                hint: "name one of these "
+                    + (options.isUpdate
+                        ? "with --adapter" : "under `radio` in \(options.manifest)")
             )
         }
         let now = { () throws(CommandError) -> WallTime in

@@ -6,7 +6,8 @@ import Show
 
 /// The modules of a scan as a fleet list (CSV) that a manifest can name as it is.
 package struct ScanRows {
-    package private(set) var csv = "id,serial,family,profile\r\n"
+    /// The cells of each row.
+    private(set) var rows = [["id", "serial", "family", "profile"]]
     /// Why a module has no row, in a sentence for each.
     package private(set) var remarks: [String] = []
 
@@ -35,14 +36,19 @@ package struct ScanRows {
                         $0.serial != module.serial
                     } != true
             ) {
-                let cells = [
+                rows.append([
                     id.text, module.serial.text, module.family.rawValue, module.profiles[0],
-                ]
-                csv += cells.map(CSVReport.cell).joined(separator: ",") + "\r\n"
+                ])
             } else {
                 skip("neither its name nor its serial can be a vehicle's id")
             }
         }
+    }
+
+    package var csv: String { Self.csv(rows) }
+
+    static func csv(_ rows: [[String]]) -> String {
+        rows.map { $0.map(CSVReport.cell).joined(separator: ",") + "\r\n" }.joined()
     }
 
     /// Its name where it has one of its own, or else its serial.

@@ -76,15 +76,21 @@ package struct PlaceFlags: Sendable, Equatable {
     }
 
     /// Commands that work on vehicles.
-    private static let touching: Set<String> = ["run", "exec"]
+    private static let touching: Set<String> = ["run", "exec", "update"]
 
     /// The commands that are offered at the end of a run of this rollout.
-    package func offers(_ rollout: String, manifest: String?) -> RunOffers {
+    ///
+    /// `again` is the command that begins it again, with the manifest.
+    package func offers(
+        _ rollout: String,
+        manifest: String?,
+        again: String = "run --again"
+    ) -> RunOffers {
         let name = "--rollout " + NextStep.quoted(rollout)
         return RunOffers(
             look: line("status", name, "--quiet"),
             resume: line("resume", name),
-            again: line("run --again", manifest.map { NextStep.quoted($0) } ?? "MANIFEST")
+            again: line(again, manifest.map { NextStep.quoted($0) } ?? "MANIFEST")
         )
     }
 }

@@ -41,7 +41,7 @@ package enum ModuleRefusal: Error, Sendable, Equatable {
 
 extension JournalView {
     /// The vehicle of each module; nil for one that was taken out.
-    func modules() throws(JournalError) -> [Serial: VehicleID?] {
+    package func modules() throws(JournalError) -> [Serial: VehicleID?] {
         var modules: [Serial: VehicleID?] = [:]
         let found = try rows("SELECT serial, vehicle FROM modules", []) {
             row throws(JournalError) in

@@ -104,7 +104,7 @@ package enum FleetPast: String, CaseIterable, Sendable {
     }
 
     /// The names of the rollouts of `exec`.
-    private static let order = "^exec-[0-9].*Z$"
+    private static let order = "^(exec|update)-[0-9].*Z$"
     private static let moment = "yardmaster.clock() - $2::bigint * interval '1 microsecond'"
 
     /// The condition for a doubt, in the words of the index of doubts.

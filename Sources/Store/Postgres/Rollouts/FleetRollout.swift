@@ -102,7 +102,7 @@ extension FleetDatabase {
                 "look for the last rollout",
                 """
                 SELECT \(FleetRollout.columns) FROM yardmaster.rollout
-                ORDER BY name ~ '^exec-[0-9].*Z$', updated DESC LIMIT 1
+                ORDER BY name ~ '^(exec|update)-[0-9].*Z$', updated DESC LIMIT 1
                 """
             )
         ).first.flatMap { FleetRollout($0) }
@@ -114,7 +114,7 @@ extension FleetDatabase {
             FleetStatement(
                 "look for the rollouts",
                 """
-                SELECT name FROM yardmaster.rollout WHERE name !~ '^exec-[0-9].*Z$'
+                SELECT name FROM yardmaster.rollout WHERE name !~ '^(exec|update)-[0-9].*Z$'
                 ORDER BY updated DESC, name LIMIT 20
                 """
             )

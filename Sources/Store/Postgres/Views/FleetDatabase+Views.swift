@@ -470,7 +470,7 @@ extension FleetDatabase {
     }
 
     /// The pattern of the names of orders, which are the rollouts of `exec`.
-    private static let order = "^exec-[0-9].*Z$"
+    private static let order = "^(exec|update)-[0-9].*Z$"
 }
 
 extension Saying {

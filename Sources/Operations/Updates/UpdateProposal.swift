@@ -1,0 +1,157 @@
+import Base
+package import Commands
+import Families
+package import Manifest
+import Radio
+import Rollout
+import Show
+import Store
+
+/// What `update` would do: its plan, and a line for each module.
+package struct UpdateProposal: Sendable {
+    package let plan: FrozenPlan
+    package let lines: [String]
+}
+
+/// Finds the modules that an image file is meant for, and proposes their update.
+package struct UpdateSearch: Sendable {
+    private let wish: UpdateWish
+    private let options: RunOptions
+    private let context: Context
+
+    package init(_ wish: UpdateWish, _ options: RunOptions, _ context: Context) {
+        (self.wish, self.options, self.context) = (wish, options, context)
+    }
+
+    /// Nil when no module is in reach that is meant.
+    package func proposal() async throws(CommandError) -> UpdateProposal? {
+        let file = try UpdateFile(wish.file, version: wish.version)
+        let ground = try UpdateGround(wish, file, state: options.state, options.common.profiles)
+        let targets = try ground.chosen(from: ground.targets(try await heard(ground)))
+        guard !targets.isEmpty else { return nil }
+        let modules = try targets.map(planned)
+        // Each order is a rollout of its own: an update that was cut off goes on as a debt.
+        let plan = FrozenPlan(
+            updating: modules,
+            to: file.image,
+            allowsDowngrade: wish.allowsDowngrade,
+            adapters: wish.adapters,
+            as: "update-\(RealTime().wallTime.description)"
+        )
+        let mistakes = JobBuilder(plan, profiles: options.common.profiles).mistakes
+        guard mistakes.isEmpty else {
+            Inputs.tell(mistakes, context)
+            throw CommandError(.usage, "the file cannot be sent", hint: "nothing was touched")
+        }
+        let versions = try await versions(of: targets, modules, file)
+        return UpdateProposal(plan: plan, lines: lines(plan, targets, file, versions))
+    }
+
+    // MARK: The air
+
+    private func heard(_ ground: UpdateGround) async throws(CommandError) -> [DiscoveredModule] {
+        if options.simulation != nil { _ = try context.reach.prepare(options.state) }
+        return try await Surroundings(
+            options.common.profiles,
+            simulation: options.simulation,
+            bus: options.bus,
+            adapters: wish.adapters,
+            state: options.state,
+            context
+        ).heard(for: wish.length, until: ground.isComplete).modules
+    }
+
+    /// What each module that owes nothing runs now, or why that is not known.
+    private func versions(
+        of targets: [UpdateTarget],
+        _ modules: [PlannedVehicle],
+        _ file: UpdateFile
+    ) async throws(CommandError) -> [VehicleID: String] {
+        let owing = Set(targets.filter { $0.debt != nil }.map(\.vehicle))
+        let read = modules.filter { !owing.contains($0.id) }
+        guard !read.isEmpty, Signals.exitCode == nil else { return [:] }
+        let tour = try InventoryTour(
+            FrozenPlan(
+                updating: read,
+                to: file.image,
+                allowsDowngrade: true,
+                adapters: wish.adapters,
+                as: "update"
+            ),
+            for: wish.length,
+            state: options.state,
+            simulation: options.simulation,
+            bus: options.bus,
+            fleet: options.fleet,
+            options.common,
+            context
+        )
+        var versions: [VehicleID: String] = [:]
+        for record in try await tour.records() {
+            guard let vehicle = record.vehicle else { continue }
+            versions[vehicle] =
+                record.problem.map { "(\($0))" }
+                ?? record.fact(.version, file.image.part.rawValue)?.value
+        }
+        return versions
+    }
+
+    // MARK: The modules
+
+    /// A module as a row of a fleet list would have it.
+    private func planned(_ target: UpdateTarget) throws(CommandError) -> PlannedVehicle {
+        let (family, profile) = (target.profile.family, target.profile)
+        let isOpen = (try? FamilyRegistry.opener(of: family, nil, by: profile)) != nil
+        func demand(_ what: String, _ flag: String) -> CommandError {
+            CommandError(
+                .usage,
+                "the module \(target.vehicle) of family \(family.rawValue) needs its \(what)",
+                hint: "add \(flag) file:PATH, credential:NAME or env:NAME"
+            )
+        }
+        if !isOpen, wish.secret == nil, profile.defaultKey == nil {
+            throw demand("secret", "--secret")
+        }
+        if profile.pairing == .passkey, wish.passkey == nil { throw demand("passkey", "--passkey") }
+        var bond = PlannedBond()
+        bond.passkey = wish.passkey
+        return PlannedVehicle(
+            id: target.vehicle,
+            serial: target.serial,
+            family: family,
+            profile: profile.name,
+            secret: isOpen ? nil : wish.secret,
+            bond: bond,
+            labels: [],
+            steps: [],
+            place: Place(file: wish.file, line: 1, column: 1)
+        )
+    }
+
+    private func lines(
+        _ plan: FrozenPlan,
+        _ targets: [UpdateTarget],
+        _ file: UpdateFile,
+        _ versions: [VehicleID: String]
+    ) -> [String] {
+        let now = RealTime().wallTime
+        let forecast = PlanForecast(
+            plan,
+            vehicles: plan.vehicles,
+            adapters: wish.adapters,
+            knowledge: .init(state: options.state, rollout: plan.name, at: now),
+            profiles: options.common.profiles,
+            zone: .utc,
+            now: now
+        )
+        return zip(targets, forecast.rows).map { target, row in
+            if row.fate.kind == .inhibited { return "\(target.title), \(row.fate.reason)" }
+            let version = file.image.version.description
+            let before = versions[target.vehicle]
+            if before == version { return "\(target.title), \(version) already" }
+            let debt = target.debt.map { "an unfinished update to \($0.title)" }
+            return "\(target.title), \(debt ?? before ?? "(not read)") → \(version), about "
+                + row.took.brief
+        }
+    }
+}
