@@ -181,6 +181,39 @@ import Workbench
         #expect(resumed, "it went on where the module stood")
     }
 
+    @Test func `while a run waits for its window, that is what status says`() throws {
+        // Open for an hour, three hours from now by the clock of the machine, which is UTC here.
+        let opens = (Int(Date().timeIntervalSince1970) / 60 + 180) % 1_440
+        let clock =
+            "\(opens / 60 < 10 ? "0" : "")\(opens / 60):\(opens % 60 < 10 ? "0" : "")\(opens % 60)"
+        try program.write(
+            "rollout.yaml",
+            Self.manifest + "rollout: {window: {from: \"\(clock)\", for: 1h, zone: UTC}}\n"
+        )
+        try serving {
+            let run = try program.start(arguments("bus.jsonl", "bus", "--bus", bus.address))
+            defer { if run.isRunning { run.terminate() } }
+            let state = program.folder.path + "/bus"
+            var said = ""
+            try wait(for: "status to say it") {
+                try #require(run.isRunning)
+                said = try program.run(["status", "--state", state]).output
+                return said.contains("waits for its window, which opens ")
+            }
+            #expect(
+                said.contains(" \(clock):00 UTC") && !said.contains("under way in wave"),
+                "\(said)"
+            )
+            let document = try program.run(["status", "--json", "--state", state]).output
+            #expect(document.contains("\"waits-until\":\"") && document.contains("T\(clock):00"))
+            run.terminate()
+            run.waitUntilExit()
+            let after = try program.run(["status", "--state", state]).output
+            #expect(!after.contains("waits for its window"), "\(after)")
+        }
+        #expect(try events("bus.jsonl").allSatisfy { $0.kind != "attempt-started" })
+    }
+
     @Test func `what the served modules know outlives the process that serves them`() throws {
         for expected in ["succeeded", "already-current"] {
             try serving {

@@ -55,14 +55,17 @@ package enum ZoneSource {
         (try? zone(name, context)) ?? .utc
     }
 
-    /// When the window of a rollout opens next: three times, or none when that is not known here.
-    static func openings(of status: RolloutStatus, _ context: Context) -> [OpenTimes.Span] {
+    /// Adds what is known here of the rollout's window: whether it is open, and when it opens next.
+    static func addWindow(to status: inout RolloutStatus, _ context: Context) {
         guard let plan = status.plan, status.snapshot.rollout?.state != .finished,
             let zone = try? zone(plan.zone, context), let times = plan.openTimes(in: zone)
-        else { return [] }
+        else { return }
         // A simulated run has a calendar of its own.
         let run = status.snapshot.run.flatMap { $0.seed == nil ? nil : $0 }
-        return times.next(3, after: run?.end?.time ?? run?.started ?? RealTime().wallTime)
+        let now = RealTime().wallTime
+        status.openings = times.next(3, after: run?.end?.time ?? run?.started ?? now)
+        guard run == nil else { return }
+        if case .closed = times.state(at: now) { status.isClosed = true }
     }
 
     private static func zone(

@@ -280,7 +280,7 @@ package final class LivePages: Sendable {
     private func lookAt(_ rollout: String?) throws(CommandError) -> RolloutStatus {
         guard let looks else {
             var status = try journal.status(of: rollout)
-            status.openings = ZoneSource.openings(of: status, context)
+            ZoneSource.addWindow(to: &status, context)
             return status
         }
         return try looks.ask { (standings) throws(CommandError) in

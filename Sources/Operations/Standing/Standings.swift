@@ -177,7 +177,7 @@ package struct Standings: Sendable {
                 try journal.status(of: rollout, options)
             }
             status.source = asked.source
-            status.openings = ZoneSource.openings(of: status, context)
+            ZoneSource.addWindow(to: &status, context)
             return status
         }
         let plan = plan(look.plan)
@@ -210,7 +210,7 @@ package struct Standings: Sendable {
             takes: options.map { options in { options.takes($0) } }
         )
         status.source = asked.source
-        status.openings = ZoneSource.openings(of: status, context)
+        ZoneSource.addWindow(to: &status, context)
         return status
     }
 

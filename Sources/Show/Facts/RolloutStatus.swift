@@ -48,6 +48,14 @@ package struct RolloutStatus: Sendable {
     package var source: StandingSource?
     /// When its window opens next, of a rollout that is not over.
     package var openings: [OpenTimes.Span] = []
+    /// Whether its window is known to be closed now.
+    package var isClosed = false
+
+    /// When the active run may begin a vehicle, as long as it only waits for its window.
+    package var waitsUntil: WallTime? {
+        isClosed && snapshot.isAtWork && snapshot.rollout?.hold == nil && snapshot.underWay.isEmpty
+            ? openings.first?.opens : nil
+    }
 
     /// `takes` selects vehicles; nil selects all.
     package init(

@@ -59,6 +59,9 @@ package struct LiveRolloutPage {
             let code = end.exitCode.map { "<b>Exit \($0)</b> " } ?? ""
             sentence = code + Markup.text(end.reason(under: status.snapshot.rollout?.hold))
             mark = end.exitCode == 0 ? .good : .bad
+        } else if let opens = status.waitsUntil {
+            sentence = "<b>Waits for its window</b> it opens \(Markup.text(time(opens)))"
+            mark = .wait
         } else if status.isRunning {
             (sentence, mark) = ("<b>At work now</b>", .wait)
         } else {

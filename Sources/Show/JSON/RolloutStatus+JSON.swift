@@ -99,6 +99,9 @@ extension RolloutStatus: JSONDescribed {
             status.plan.map { _ in status.gates }
         }
         Member(ifAny: "soaks-until", "When the time between two waves is over.", \.soaksUntil)
+        Member(ifAny: "waits-until", "When its window opens, as long as the run waits for it.") {
+            $0.waitsUntil
+        }
         Member(ifAny: "openings", "When its window opens next: up to three times.") {
             $0.openings.isEmpty ? nil : $0.openings
         }

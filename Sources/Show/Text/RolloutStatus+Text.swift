@@ -138,7 +138,10 @@ extension RolloutStatus {
                 lines.append(hold.sentence(resuming: "\(whose)'\(resume)'", again: again))
             case (nil, .running):
                 let all = snapshot.shared == nil ? "" : " of \(waves.count)"
-                lines.append("under way in wave \(rollout.wave + 1)\(all)")
+                lines.append(
+                    waitsUntil.map { "waits for its window, which opens \(time($0))" }
+                        ?? "under way in wave \(rollout.wave + 1)\(all)"
+                )
             case (nil, .finished): lines.append("finished")
             }
             if let gate = snapshot.shared?.gate { lines.append(gate.sentence) }
