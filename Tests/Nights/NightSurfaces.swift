@@ -329,7 +329,11 @@ final class NightSurfaces: Sendable {
             tiles[String(parts[0])] = Int(parts[1])
         }
         compare("the page of the rollout", tiles, counts)
-        compare("the counts of a notice", found.notice.counts, end.vehicles.sentence)
+        compare(
+            "the counts of a notice",
+            Self.counts(found.notice.counts ?? VehicleCounts()),
+            counts
+        )
         let nights = found.morning.nights.filter { $0.run == run }
         compare("the morning", nights.map { Self.counts($0.counts) }, [counts])
         let mornings = (found.morning.json["rollouts"]?.array ?? []).filter {
