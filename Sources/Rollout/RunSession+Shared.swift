@@ -141,7 +141,8 @@ extension RunSession {
         }
     }
 
-    private func takeUp(_ vehicle: Int, after why: Waiting) async throws(JournalError) {
+    /// The vehicle is begun again, at once or after it has waited.
+    func takeUp(_ vehicle: Int, after why: Waiting? = nil) async throws(JournalError) {
         let record = try await progress.execution(of: vehicle)
         let debt = try await depot.journal.debt(of: run.jobs[vehicle].serial)
         shell.with { state in
@@ -149,7 +150,7 @@ extension RunSession {
             case .lost:
                 // It is begun here again only when it is heard again.
                 state.scheduler.again(vehicle, attempts: record.attempt, isOpen: false)
-            case .nearer, .held, .full, .other:
+            case .nearer, .held, .full, .other, nil:
                 if case .nearer = why { state.scheduler.isNearer(elsewhere: vehicle) }
                 state.scheduler.again(
                     vehicle,

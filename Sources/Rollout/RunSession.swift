@@ -11,8 +11,6 @@ struct RunSession {
     let shell: SchedulerShell
     /// Requested when all vehicles under way are to stop.
     let halt: StopSignal
-    /// Requested when the vehicles with each of the window's times are to stop.
-    private let halts: [StopSignal]
     private let modules: RollCall
     /// Nil when no other machine works on the rollout.
     let shared: SharedPart?
@@ -28,8 +26,6 @@ struct RunSession {
         shared = run.depot.coordinator.wave.map { _ in SharedPart(run.jobs) }
         halt = StopSignal(under: run.depot.stop)
         let schedule = run.schedule
-        let halt = halt
-        halts = schedule.limits.window?.times.map { _ in StopSignal(under: halt) } ?? []
         let vehicles = run.jobs.indices.map { index in
             var vehicle = Dispatch.Vehicle()
             let record = progress.executions[index]
@@ -199,7 +195,14 @@ struct RunSession {
                 halt.request()
                 group.cancelAll()
             case .own(let times, let isOpen):
-                if isOpen { halts[times].reset() } else { halts[times].request() }
+                // Vehicles that have not reached their safe point yet keep the request.
+                shell.with { state in
+                    if isOpen {
+                        state.halts[times] = StopSignal(under: halt)
+                    } else {
+                        state.halts[times]?.request()
+                    }
+                }
             }
         } catch { fail(error) }
     }
@@ -207,8 +210,12 @@ struct RunSession {
     private func begin(_ vehicle: Int, _ group: inout DiscardingTaskGroup) {
         let fence = depot.coordinator.fence(of: run.jobs[vehicle].serial)
         let times = run.schedule.limits.window?.times(of: vehicle)
-        let stop = StopSignal(under: times.map { halts[$0] } ?? halt, fence: fence)
-        shell.with { $0.stops[vehicle] = stop }
+        let stop = shell.with { state in
+            let own = times.flatMap { state.halts[$0] }
+            let stop = StopSignal(under: own ?? halt, fence: fence)
+            state.stops[vehicle] = stop
+            return stop
+        }
         group.addTask {
             guard let fence else { return await self.work(on: vehicle, stop) }
             await fence.guarding { await self.work(on: vehicle, stop) }
@@ -301,6 +308,10 @@ struct RunSession {
                 // While the right lasted no other machine has ended the vehicle.
                 if !stop.isFenced { shared?.forgetEnd(of: vehicle) }
                 try await settle(vehicle, verdict, touched: execution.record.acted)
+            } else if stop.isRequested, !stop.isRequestedAlone, !stop.isFenced, !halt.isRequested {
+                // Its own times have closed: it goes on when they open again in this run.
+                ended(vehicle, nil, nil, touched: false)
+                try await takeUp(vehicle)
             } else if progress.refusal != nil, !halt.isRequested {
                 // Owed work is done, and it has no verdict yet: under a hold, that is all.
                 skip(vehicle, .skipped)

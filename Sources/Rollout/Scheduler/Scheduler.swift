@@ -160,6 +160,7 @@ package struct Scheduler: Sendable {
         at now: Moment
     ) -> [Action] {
         dispatch.ended(vehicle, at: now)
+        held.remove(vehicle)
         guard let outcome else { return [] }
         return perform(board.verdict(vehicle, outcome, failure, touched: touched))
     }

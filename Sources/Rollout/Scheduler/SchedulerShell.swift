@@ -14,6 +14,8 @@ final class SchedulerShell: Sendable {
         /// Actions for the run's own task.
         var actions: [Scheduler.Action] = []
         var stops: [Int: StopSignal] = [:]
+        /// Requested when the vehicles with one of the window's times are to stop, by its index.
+        var halts: [Int: StopSignal] = [:]
         var failure: JournalError?
         /// Adapters that failed an execution, and were not reported yet.
         var losses: [(adapter: String, error: RadioError)] = []
