@@ -78,6 +78,7 @@ package struct LiveRolloutPage {
         if let until = status.soaksUntil {
             lines.append("the next wave may begin at \(time(until))")
         }
+        if let words = status.openings.words(time) { lines.append(words) }
         if let next = status.snapshot.nextDeadline {
             lines.append(
                 "next deadline: \(next.deadline.label) of \(next.vehicle.text) at "
