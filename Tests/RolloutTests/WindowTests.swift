@@ -186,7 +186,7 @@ import Testing
     // MARK: Vehicles with times of their own
 
     /// Vehicle 0 may be begun from 01:00 to 02:00, vehicle 1 from 23:00 to 03:00.
-    private func own(adapters: Int, signals: [Int]) throws -> Scheduler {
+    private func own(adapters: Int, signals: [Int?]) throws -> Scheduler {
         let vehicles = signals.map { signal in
             var vehicle = Dispatch.Vehicle()
             for adapter in 0..<adapters { vehicle.signals[adapter] = signal }
@@ -263,6 +263,18 @@ import Testing
         let next = scheduler.step(at: moment(2), wall: try at("2026-05-02T02:10:00"))
         #expect(next.last == .stopAll && scheduler.ending != nil)
         #expect(scheduler.dispatch.vehicles[0].phase == .closed)
+    }
+
+    @Test func `a vehicle whose times open later is listened for from then on`() throws {
+        var scheduler = try own(adapters: 1, signals: [nil, -50])
+        let first = scheduler.step(at: moment(0), wall: try at("2026-05-01T23:00:00"))
+        #expect(first.last == .begin(vehicle: 1, adapter: 0))
+        _ = scheduler.ended(1, .succeeded, nil, touched: true, at: moment(1))
+        scheduler.listened(0, for: .seconds(3_600))
+        #expect(
+            scheduler.step(at: moment(2), wall: try at("2026-05-02T01:00:00"))
+                == [.own(times: 0, isOpen: true), .listen(adapter: 0)]
+        )
     }
 
     @Test func `a run whose window does not open any more ends at once`() throws {

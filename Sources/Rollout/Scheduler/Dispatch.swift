@@ -401,6 +401,11 @@ extension Dispatch {
         if duration >= .seconds(1) { adapters[adapter].hasListened = true }
     }
 
+    /// Vehicles are to be heard that were not listened for until now.
+    mutating func listensFromNowOn() {
+        for adapter in adapters.indices { adapters[adapter].listened = .zero }
+    }
+
     /// Adapters that may begin to listen: none has a holder, and there is something to hear, or the
     /// adapter has not scanned yet.
     package func idleEars() -> [Int] {

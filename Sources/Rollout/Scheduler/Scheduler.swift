@@ -355,6 +355,7 @@ package struct Scheduler: Sendable {
                 let vehicles = held.filter { window.times(of: $0) == index }
                 held.subtract(vehicles)
                 for vehicle in vehicles.sorted() { dispatch.letIn(vehicle) }
+                if !vehicles.isEmpty { dispatch.listensFromNowOn() }
             } else {
                 for vehicle in dispatch.waiting where window.times(of: vehicle) == index {
                     dispatch.shut(vehicle)
