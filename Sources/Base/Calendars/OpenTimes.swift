@@ -53,7 +53,7 @@ package struct OpenTimes: Sendable, Equatable {
         let first = zone.day(of: time) - Self.reach
         var joined: [Span] = []
         // Most openings are near: the search goes further only where there are few.
-        for days in [8, 64, 512, Self.horizon] {
+        for days in [8, 64, 512, 4_096, Self.horizon] {
             joined = []
             for span in spans(onDays: first..<first + days) {
                 if let last = joined.last, span.opens <= last.closes {
