@@ -181,7 +181,8 @@ import Workbench
         let absent =
             [
                 "Morning.stale[]", "Morning.tasks[].bay", "Status.doubts[]", "Status.failures[]",
-                "Status.next-deadline", "Status.owed[]", "Status.requests[]", "Status.soaks-until",
+                "Status.next-deadline", "Status.openings", "Status.openings[]", "Status.owed[]",
+                "Status.requests[]", "Status.soaks-until",
                 "Status.vehicles[].next-deadline", "Vehicle.doubts[]", "Vehicle.failures[]",
                 "Vehicle.inventory", "Vehicle.owed[]",
             ] + ofFleets
