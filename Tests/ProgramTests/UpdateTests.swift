@@ -171,7 +171,7 @@ import Workbench
         #expect(rest.lastLine.contains(" ok=2 current=1 "), "\(rest.output) \(rest.errors)")
         let absent = try update(Self.tracker, "--yes", "ym-0009")
         #expect(absent.status == 11, "\(absent.output) \(absent.errors)")
-        #expect(absent.errors.contains("not heard in 10 s: ym-0009"), "\(absent.errors)")
+        #expect(absent.errors.contains("not heard in 10s: ym-0009"), "\(absent.errors)")
     }
 
     @Test func `a module that is opened by a secret says which flag gives it`() throws {
