@@ -65,7 +65,9 @@ import Workbench
     private var lines: [CommandName: [[String]]] {
         let yard = world + "/yard.yaml"
         let enrol = ["--list", world + "/fleet.csv", "--hand-to", world + "/taker"]
+        let image = Program.repository.appending(path: "manifests/demo/city-4.12.0.zip").path
         return [
+            .initialise: [["--scan", "--for", "2s", program.folder.path + "/first.yaml"]],
             .plan: [[yard]],
             .run: [[yard], [yard, "--again"]],
             .scan: [["--for", "2s"]],
@@ -76,6 +78,7 @@ import Workbench
                 enrol + ["b3", "--undo", "--old-secret", "file:maker.key"],
             ],
             .watch: [["--manifest", yard, "--for", "2s", "b2"]],
+            .update: [[image, "--yes", "--secret", "file:\(world)/keys/b2.key", "b2"]],
             .exec: [
                 ["--manifest", yard, "b2", "read state_of_charge"],
                 ["--manifest", yard, "b2", "rotate secret"],

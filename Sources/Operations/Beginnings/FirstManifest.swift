@@ -74,7 +74,7 @@ struct FirstManifest {
         rollout:
           # A few first, then the others; it pauses when that many have failed.
           waves: \(vehicles > 1 ? "[1, rest]" : "[rest]")
-          pause-when: {failed: 1}
+          \(vehicles > 1 ? "" : "# ")pause-when: {failed: 1}
           # In these hours only:
           # window: {from: "01:00", for: 4h, zone: Europe/Tallinn}
 

@@ -43,8 +43,14 @@ package struct UpdateSearch: Sendable {
             Inputs.tell(mistakes, context)
             throw CommandError(.usage, "the file cannot be sent", hint: "nothing was touched")
         }
-        let versions = try await versions(of: targets, modules, file)
-        return UpdateProposal(plan: plan, lines: lines(plan, targets, file, versions))
+        let rows = forecast(of: plan)
+        // A module that is to be left alone, or that owes an update, is not connected to yet.
+        let readable = zip(targets, rows).filter { target, row in
+            target.debt == nil && row.fate.kind != .inhibited
+        }
+        let versions = try await versions(of: readable.map(\.1.vehicle), file)
+        let lines = zip(targets, rows).map { line($0, $1, file, versions[$0.vehicle]) }
+        return UpdateProposal(plan: plan, lines: lines)
     }
 
     // MARK: The air
@@ -61,18 +67,15 @@ package struct UpdateSearch: Sendable {
         ).heard(for: wish.length, until: ground.isComplete).modules
     }
 
-    /// What each module that owes nothing runs now, or why that is not known.
+    /// What each module runs now, or why that is not known.
     private func versions(
-        of targets: [UpdateTarget],
-        _ modules: [PlannedVehicle],
+        of modules: [PlannedVehicle],
         _ file: UpdateFile
     ) async throws(CommandError) -> [VehicleID: String] {
-        let owing = Set(targets.filter { $0.debt != nil }.map(\.vehicle))
-        let read = modules.filter { !owing.contains($0.id) }
-        guard !read.isEmpty, Signals.exitCode == nil else { return [:] }
+        guard !modules.isEmpty, Signals.exitCode == nil else { return [:] }
         let tour = try InventoryTour(
             FrozenPlan(
-                updating: read,
+                updating: modules,
                 to: file.image,
                 allowsDowngrade: true,
                 adapters: wish.adapters,
@@ -128,14 +131,9 @@ package struct UpdateSearch: Sendable {
         )
     }
 
-    private func lines(
-        _ plan: FrozenPlan,
-        _ targets: [UpdateTarget],
-        _ file: UpdateFile,
-        _ versions: [VehicleID: String]
-    ) -> [String] {
+    private func forecast(of plan: FrozenPlan) -> [PlanForecast.Row] {
         let now = RealTime().wallTime
-        let forecast = PlanForecast(
+        return PlanForecast(
             plan,
             vehicles: plan.vehicles,
             adapters: wish.adapters,
@@ -143,15 +141,25 @@ package struct UpdateSearch: Sendable {
             profiles: options.common.profiles,
             zone: .utc,
             now: now
-        )
-        return zip(targets, forecast.rows).map { target, row in
-            if row.fate.kind == .inhibited { return "\(target.title), \(row.fate.reason)" }
-            let version = file.image.version.description
-            let before = versions[target.vehicle]
-            if before == version { return "\(target.title), \(version) already" }
-            let debt = target.debt.map { "an unfinished update to \($0.title)" }
-            return "\(target.title), \(debt ?? before ?? "(not read)") → \(version), about "
-                + row.took.brief
-        }
+        ).rows
+    }
+
+    private func line(
+        _ target: UpdateTarget,
+        _ row: PlanForecast.Row,
+        _ file: UpdateFile,
+        _ before: String?
+    ) -> String {
+        if row.fate.kind == .inhibited { return "\(target.title), \(row.fate.reason)" }
+        let version = file.image.version.description
+        if before == version { return "\(target.title), \(version) already" }
+        let change =
+            switch target.debt {
+            case nil: "\(before ?? "(not read)") → \(version)"
+            case .some(let debt) where debt.image == file.image.digest:
+                "an unfinished update to \(version)"
+            case .some(let debt): "an unfinished update to \(debt.title), then \(version)"
+            }
+        return "\(target.title), \(change), about \(row.took.brief)"
     }
 }
