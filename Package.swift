@@ -133,6 +133,7 @@ let package = Package(
 
         example("FollowModule"),
         example("ScanAndRead"),
+        example("SeedTour"),
         example("SetLights"),
         example("UnlockVehicle"),
         example("UpdateModule"),
@@ -252,7 +253,7 @@ let package = Package(
             "ProgramTests",
             [
                 "Commands", "Base", "Families", "FollowModule", "Store", "Manifest", "Radio",
-                "Operations", "PrivateBus", "PrivatePostgres", "Rollout", "ScanAndRead",
+                "Operations", "PrivateBus", "PrivatePostgres", "Rollout", "ScanAndRead", "SeedTour",
                 "SetLights", "Show", "Signers", "Simulation", "Images", "UnlockVehicle",
                 "UpdateModule",
                 "UseLock", "VehicleModules", "Workbench", "yardmaster",

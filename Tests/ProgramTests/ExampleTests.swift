@@ -72,6 +72,33 @@ import Workbench
         withExtendedLifetime(served) {}
     }
 
+    @Test(arguments: LibraryBench.Air.allCases)
+    func `the tour does what each snippet of the seeds does`(air: LibraryBench.Air) throws {
+        let program = try program()
+        let served = air == .served ? try ServedDepot("depot.yaml", of: program) : nil
+        let run = try ExampleProgram.run(
+            "SeedTour",
+            [
+                served.map { "bluez@" + $0.address } ?? "depot.yaml", "demo.key", "car.token",
+                "0574583B-0D8D-2962-4D79-0F43EEB96C98", LibraryBench.image("demo/city-4.12.0.zip"),
+            ],
+            in: program.folder.path
+        )
+        withExtendedLifetime(served) {}
+        #expect(run.status == 0, "\(run.output)")
+        for line in [
+            "connected to COMODULE 00a0000000000001", "available property: odometer",
+            "assist is a range", "speed was updated to: 0 kilometer_per_hour", "assist = 2",
+            "label = 0x01020304", "there is an update of secondary", "firmware 4.12.0 now",
+            " 0a0b0c0d0e0f", "its light is on", "done []", "socket: advertising",
+            "socket: closed", "a packet has a length now: true", "the device has written",
+            "the log had lines, and has 0",
+        ] {
+            #expect(run.output.contains(line + "\n"), "\(line) is not in \(run.output)")
+        }
+        #expect(run.output.hasSuffix("the tour is over\n"), "\(run.output)")
+    }
+
     @Test func `an update that is killed goes on in the next program, and is proven`() throws {
         let program = try program()
         let folder = program.folder.path

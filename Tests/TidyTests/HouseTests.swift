@@ -289,7 +289,7 @@ import Testing
         "README.md", "CHANGELOG.md", "LICENSE", "BENCHMARKS.md", "docs/manifest.md",
         "docs/operations.md", "docs/images.md", "docs/protocols.md", "docs/simulation.md",
         "docs/architecture.md", "docs/trust.md", "docs/profiles.md", "docs/library.md",
-        "docs/car-share.md", "docs/bluetooth.md", "docs/fleet.md",
+        "docs/car-share.md", "docs/bluetooth.md", "docs/fleet.md", "docs/seeds.md",
     ])
     func `a document is there and its links lead somewhere`(path: String) throws {
         let text = try Repository.text(path)
