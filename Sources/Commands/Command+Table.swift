@@ -223,7 +223,9 @@ extension Command {
             "Carries out one step, or several with ';' between them, on one vehicle or "
                 + "those that a pattern selects: the same steps as in a manifest, in the same "
                 + "way, with the journal first. Waves, gates and windows do not apply.",
-            "A command whose result never arrives ends in doubt and is not sent again.",
+            "A command whose result never arrives ends in doubt and is not sent again, except lock, "
+                + "ignition-inhibit and secure-conditions-check: these are harmless and are sent "
+                + "again.",
         ],
         arguments: [
             Argument(.vehicles("VEHICLE"), help: "The vehicle's id, or a pattern such as 'bus-*'."),

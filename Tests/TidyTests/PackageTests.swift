@@ -87,4 +87,23 @@ import Testing
             #expect(unused.sorted() == [], "\(target.name) declares these without an import")
         }
     }
+
+    @Test func `the document of the library names the packages that it needs, and no others`()
+        throws
+    {
+        let all = try targets()
+        var (needed, rest): (Set<String>, Set<String>) = ([], ["VehicleModules"])
+        while let name = rest.popFirst() {
+            guard needed.insert(name).inserted else { continue }
+            rest.formUnion(all.first { $0.name == name }?.dependencies ?? [])
+        }
+        let document = try Repository.text("docs/library.md")
+        let systems = try Repository.text("Package.swift")
+            .matches(of: /system\("(\w+)", "[^"]+", apt: "([^"]+)"\)/)
+        #expect(systems.count >= 5)
+        for system in systems {
+            let isNamed = document.contains("`\(system.2)`")
+            #expect(isNamed == needed.contains(String(system.1)), "\(system.2)")
+        }
+    }
 }
