@@ -132,6 +132,7 @@ let package = Package(
         ),
 
         example("FollowModule"),
+        example("OwnFamily"),
         example("ScanAndRead"),
         example("SeedTour"),
         example("SetLights"),
@@ -253,7 +254,8 @@ let package = Package(
             "ProgramTests",
             [
                 "Commands", "Base", "Families", "FollowModule", "Store", "Manifest", "Radio",
-                "Operations", "PrivateBus", "PrivatePostgres", "Rollout", "ScanAndRead", "SeedTour",
+                "Operations", "OwnFamily", "PrivateBus", "PrivatePostgres", "Rollout",
+                "ScanAndRead", "SeedTour",
                 "SetLights", "Show", "Signers", "Simulation", "Images", "UnlockVehicle",
                 "UpdateModule",
                 "UseLock", "VehicleModules", "Workbench", "yardmaster",

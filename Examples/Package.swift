@@ -6,8 +6,8 @@ let package = Package(
     name: "examples",
     dependencies: [.package(name: "yardmaster", path: "..")],
     targets: [
-        "FollowModule", "ScanAndRead", "SeedTour", "SetLights", "UnlockVehicle", "UpdateModule",
-        "UseLock",
+        "FollowModule", "OwnFamily", "ScanAndRead", "SeedTour", "SetLights", "UnlockVehicle",
+        "UpdateModule", "UseLock",
     ].map { name in
         .executableTarget(
             name: name,
