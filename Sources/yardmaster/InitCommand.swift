@@ -13,8 +13,8 @@ struct InitCommand {
         if image == nil, asks {
             image = try await Question.answer("Image file, or nothing:", context)
         }
-        let beginning = try Beginning(invocation, from: source, image: image, context)
-        let paths = try await beginning.write()
+        let first = try FirstRollout(invocation, from: source, image: image, context)
+        let paths = try await first.write()
         if let code = Signals.exitCode { return code }
         let code: ExitCode = paths.isEmpty ? .someMissed : .done
         if paths.isEmpty {
@@ -32,7 +32,7 @@ struct InitCommand {
         return code
     }
 
-    private func source() async throws(CommandError) -> Beginning.Source {
+    private func source() async throws(CommandError) -> FirstRollout.Source {
         let list = invocation[Command.existingList]
         switch (invocation[Command.scanned], list) {
         case (true, .some):
@@ -43,7 +43,7 @@ struct InitCommand {
             guard asks else { return .example }
             if try await Question.agrees("List the modules in range?", context) { return .scan }
             let path = try await Question.answer("Fleet list (CSV), or nothing:", context)
-            return path.map(Beginning.Source.list) ?? .example
+            return path.map(FirstRollout.Source.list) ?? .example
         }
     }
 

@@ -218,6 +218,8 @@ import Testing
             "O_CREAT": [
                 "Operations/Machine/Descriptor.swift", "Operations/Bundles/BundleCopy.swift",
                 "Operations/Bundles/FolderDelivery.swift", "yardmaster/FleetPruneCommand.swift",
+                // New files that the command line names.
+                "Operations/Beginnings/FirstRollout.swift",
             ],
         ]
         for source in try Repository.sources()

@@ -5,7 +5,7 @@ import Manifest
 import Radio
 
 /// `init`: writes a first manifest with its fleet list, valid as it is written.
-package struct Beginning: Sendable {
+package struct FirstRollout: Sendable {
     /// Where the vehicles come from.
     package enum Source: Sendable {
         case scan
@@ -140,8 +140,8 @@ package struct Beginning: Sendable {
         var made: [String] = []
         if let keys = manifest.keyFolder {
             let path = "\(folder)/\(keys)"
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw Self.refusal(path, errno)
+            do throws(FileFault) { try FilePlace.makeFolder(path) } catch {
+                throw Self.refusal(path, error.code)
             }
         }
         if let rows = manifest.rows {
@@ -154,8 +154,10 @@ package struct Beginning: Sendable {
 
     /// Creates a file that does not exist yet.
     private static func create(_ path: String, _ text: String) throws(CommandError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else { throw refusal(path, errno) }
+        let descriptor: CInt
+        do throws(FileFault) {
+            descriptor = try FilePlace.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o644)
+        } catch { throw refusal(path, error.code) }
         defer { close(descriptor) }
         if let code = Descriptor.write(Array(text.utf8), to: descriptor) {
             throw refusal(path, code)
