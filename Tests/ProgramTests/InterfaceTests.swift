@@ -182,7 +182,7 @@ import Workbench
             [
                 "Morning.stale[]", "Morning.tasks[].bay", "Status.doubts[]", "Status.failures[]",
                 "Status.next-deadline", "Status.openings", "Status.openings[]", "Status.owed[]",
-                "Status.requests[]", "Status.soaks-until",
+                "Status.requests[]", "Status.soaks-until", "Status.waits-until",
                 "Status.vehicles[].next-deadline", "Vehicle.doubts[]", "Vehicle.failures[]",
                 "Vehicle.inventory", "Vehicle.owed[]",
             ] + ofFleets

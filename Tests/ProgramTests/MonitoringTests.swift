@@ -97,11 +97,20 @@ import Workbench
         #expect(late.status == 0, "\(late.text)")
         let held = try good.run(["pause", "--reason", "the gates are shut", "--state", good.state])
         #expect(held.status == 0, "\(held.errors)")
+        let shut = try verdict(
+            try samples(good),
+            after: 2,
+            ["YardmasterRolloutHeld"],
+            in: good.folder.path
+        )
+        #expect(shut.status == 0, "\(shut.text)")
         let bad = try night("depot-troubled")
         let fired = try verdict(
             try samples(bad),
             after: 2,
-            ["YardmasterNeverSucceeded", "YardmasterVehiclesFailed"],
+            [
+                "YardmasterMechanicNeeded", "YardmasterNeverSucceeded", "YardmasterVehiclesFailed",
+            ],
             in: bad.folder.path
         )
         #expect(fired.status == 0, "\(fired.text)")

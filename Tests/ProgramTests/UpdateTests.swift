@@ -305,7 +305,7 @@ import Workbench
         #expect(again.output.contains(change), "\(again.output)")
         #expect(again.lastLine.contains(" ok=1 "), "\(again.lastLine)")
         let first = try #require(progress("again.jsonl").first)
-        let resumed = first["resumed_from"] as? Int ?? 0
+        let resumed = first["resumed-from"] as? Int ?? 0
         #expect(!kind.keepsBytes || resumed >= acknowledged - 4_096, "\(first)")
     }
 }

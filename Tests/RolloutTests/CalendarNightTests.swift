@@ -3,6 +3,7 @@ import Families
 import Manifest
 import Rollout
 import Simulation
+import Store
 import Testing
 
 /// Whole nights by calendars: no vehicle is begun on a closed day, or outside the times of its
