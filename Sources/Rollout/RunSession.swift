@@ -194,17 +194,20 @@ struct RunSession {
             case .cutAll:
                 halt.request()
                 group.cancelAll()
-            case .own(let times, let isOpen):
-                // Vehicles that have not reached their safe point yet keep the request.
-                shell.with { state in
-                    if isOpen {
-                        state.halts[times] = StopSignal(under: halt)
-                    } else {
-                        state.halts[times]?.request()
-                    }
-                }
+            case .own(let times, let isOpen): halt(times, isOpen: isOpen)
             }
         } catch { fail(error) }
+    }
+
+    /// Vehicles with times of their own that have not reached their safe point yet keep the request.
+    private func halt(_ times: Int, isOpen: Bool) {
+        shell.with { state in
+            if isOpen {
+                state.halts[times] = StopSignal(under: halt)
+            } else {
+                state.halts[times]?.request()
+            }
+        }
     }
 
     private func begin(_ vehicle: Int, _ group: inout DiscardingTaskGroup) {

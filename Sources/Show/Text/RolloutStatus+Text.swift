@@ -166,6 +166,12 @@ extension RolloutStatus {
         for saying in snapshot.sayings where saying.leavesNothing {
             lines.append(saying.sentence(time))
         }
+        return lines + vehicleSentences(besideVehicles)
+    }
+
+    /// What vehicles owe, and what has failed more than once.
+    private func vehicleSentences(_ besideVehicles: Bool) -> [String] {
+        var lines: [String] = []
         // Debts that the active run is about to settle are not reported yet.
         let underWay = Set(snapshot.underWay.map(\.vehicle))
         var told: [VehicleID: String] = [:]
