@@ -134,7 +134,7 @@ import VehicleModules
     func `several commands on one link are signed by a token each`(air: Air) async throws {
         let (other, tenant) = try Self.token(for: .unlockAll)
         let (foreign, _) = try Self.token(for: .unlockAll, hardwareID: 553_845_662)
-        let keys = "tenant-keys: [\"00\(SampleTokens.tenant)\", \"00\(tenant)\"]"
+        let keys = "tenant-keys: [\"00\(SampleTokens.tenant)\", \"\(tenant)\"]"
         let lines = Self.depot().split(separator: "\n", omittingEmptySubsequences: false)
         let depot = lines.map { $0.hasPrefix("tenant-keys") ? keys : String($0) }
         let bench = try LibraryBench(depot.joined(separator: "\n"))
