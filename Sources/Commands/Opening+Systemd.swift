@@ -18,7 +18,7 @@ extension DayRule {
         case .ordinal(let number, let weekday):
             let name = "\(weekday)".capitalized
             guard number < 5 else { return ["\(name) *-*~07/1"] }
-            return ["\(name) *-*-\(Self.two(number * 7 - 6))..\(Self.two(number * 7))"]
+            return ["\(name) *-*-\(TimeOfDay.two(number * 7 - 6))..\(TimeOfDay.two(number * 7))"]
         case .yearly(let first, let last):
             let months = first <= last ? last.month : last.month + 12
             return Self.months(first.month...months, first.day, last.day) { _ in "*" }
@@ -40,12 +40,12 @@ extension DayRule {
         months.map { month in
             let from = month == months.lowerBound ? first : 1
             let through = month == months.upperBound ? last : 31
-            let days = from == through ? two(from) : "\(two(from))..\(two(through))"
-            return "\(year((month - 1) / 12))-\(two((month - 1) % 12 + 1))-\(days)"
+            let days =
+                from == through
+                ? TimeOfDay.two(from) : "\(TimeOfDay.two(from))..\(TimeOfDay.two(through))"
+            return "\(year((month - 1) / 12))-\(TimeOfDay.two((month - 1) % 12 + 1))-\(days)"
         }
     }
-
-    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
 }
 
 extension String {

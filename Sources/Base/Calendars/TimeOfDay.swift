@@ -36,5 +36,5 @@ package struct TimeOfDay: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { Self.two(minutes / 60) + ":" + Self.two(minutes % 60) }
 
-    static func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
+    package static func two(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
 }

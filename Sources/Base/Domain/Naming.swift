@@ -37,6 +37,12 @@ package enum Naming {
         return bytes.allSatisfy { (0x21...0x7E).contains($0) && !isReserved($0) }
     }
 
+    /// A text with `mark` for each byte that cannot stand inside the name of something in a manifest.
+    package static func word(of text: some StringProtocol, else mark: UInt8) -> String {
+        let bytes = text.utf8.map { isWord([0x61, $0], upperCase: true) ? $0 : mark }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// Whether a text may be the name of something in a manifest.
     package static func isWord(_ bytes: [UInt8], upperCase: Bool) -> Bool {
         guard (1...64).contains(bytes.count), let first = bytes.first, first != 0x2D, first != 0x2E

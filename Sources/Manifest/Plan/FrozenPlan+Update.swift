@@ -25,10 +25,9 @@ package struct NamedImage: Sendable {
 
     /// The name of the file, as an image may be called in a manifest.
     private var title: String {
-        let name = path.split(separator: "/").last.map { Array($0.utf8) } ?? []
-        let word = name.map { Naming.isWord([0x61, $0], upperCase: true) ? $0 : 0x5F }
-        let title = word.drop { $0 == 0x2D || $0 == 0x2E }.prefix(48)
-        return title.isEmpty ? "image" : String(decoding: title, as: UTF8.self)
+        let word = Naming.word(of: path.split(separator: "/").last ?? "", else: 0x5F)
+        let title = word.drop { "-.".contains($0) }.prefix(48)
+        return title.isEmpty ? "image" : String(title)
     }
 
     /// The same image for the modules of one family.

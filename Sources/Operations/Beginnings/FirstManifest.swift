@@ -34,12 +34,7 @@ struct FirstManifest {
             let isOpen =
                 family.map { (try? FamilyRegistry.opener(of: $0, nil, by: profile)) != nil } == true
                 || profile?.defaultKey != nil
-            let id = String(
-                decoding: row[0].utf8.map { byte in
-                    Naming.isWord([0x61, byte], upperCase: true) ? byte : 0x2D
-                },
-                as: UTF8.self
-            )
+            let id = Naming.word(of: row[0], else: 0x2D)
             return row + [isOpen ? "" : secret.replacing("ID", with: id)]
         }
     }

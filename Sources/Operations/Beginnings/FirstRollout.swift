@@ -130,6 +130,7 @@ package struct FirstRollout: Sendable {
         return plan
     }
 
+    /// Refuses before anything is listened for; the files themselves are created exclusively.
     private func refuseExisting() throws(CommandError) {
         var made = [paths.manifest]
         if case .list = source {} else { made.append(paths.list) }

@@ -3,10 +3,13 @@ package import Store
 
 extension RolloutSnapshot {
     /// What to do about each vehicle that is not in order, in the order of the plan.
+    ///
+    /// `known` are the standings of all its executions, where they were made already.
     package func nextSteps(
         manifest: String?,
         _ plan: PlanView?,
-        flags: PlaceFlags
+        flags: PlaceFlags,
+        _ known: [Standing]? = nil
     ) -> [(record: ExecutionRecord, standing: Standing, step: NextStep)] {
         let guide = NextStepGuide(
             rollout: run?.rollout ?? "",
@@ -26,7 +29,7 @@ extension RolloutSnapshot {
             if let vehicle = inhibit.vehicle { inhibited[vehicle] = inhibit }
         }
         let depot = inhibits.first { $0.vehicle == nil }
-        return zip(executions, standings(of: executions)).compactMap { record, standing in
+        return zip(executions, known ?? standings(of: executions)).compactMap { record, standing in
             guard !isUnderWay(record) else { return nil }
             return guide.step(
                 record.vehicle,
