@@ -23,7 +23,11 @@ struct ExecCommand {
         }
         vehicle = pattern
         order = invocation.arguments[1]
-        options = try RunOptions(invocation, manifest: fleet, context)
+        options = try RunOptions(
+            invocation,
+            from: .order(Array(invocation.arguments.prefix(2)), manifest: fleet),
+            context
+        )
         self.context = context
     }
 

@@ -10,7 +10,8 @@ struct UpdateCommand {
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         wish = try UpdateWish(invocation)
-        options = try RunOptions(invocation, context)
+        let origin = PlanOrigin.image(wish.file, modules: wish.words)
+        options = try RunOptions(invocation, from: origin, context)
         self.context = context
     }
 

@@ -155,4 +155,19 @@ import Testing
         }
         return code == 0 ? receiver : nil
     }
+
+    @Test func `what begins the same again is the command that began it`() {
+        let flags = PlaceFlags()
+        let lines = [
+            PlanOrigin.manifest("/m.yaml"), .order(["bus 1", "command lock"], manifest: "/m.yaml"),
+            .image("/new image.zip", modules: ["--all"]),
+        ].map { $0.again(flags) }
+        #expect(
+            lines == [
+                "yardmaster run --again /m.yaml",
+                "yardmaster exec --manifest /m.yaml 'bus 1' 'command lock'",
+                "yardmaster update '/new image.zip' --all",
+            ]
+        )
+    }
 }

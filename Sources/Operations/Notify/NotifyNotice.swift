@@ -102,7 +102,11 @@ package struct NotifyNotice: Sendable, Equatable {
                 : run.end?.reason(under: snapshot.rollout?.hold) ?? "cut off",
             counts: VehicleCounts(standings.map { $0.verdict?.outcome }),
             tasks: tasks,
-            next: Self.next(kind, exitCode: code, flags.offers(run.rollout, manifest: manifest)),
+            next: Self.next(
+                kind,
+                exitCode: code,
+                flags.offers(run.rollout, again: flags.again(manifest))
+            ),
             time: end,
             localTime: zone.text(end),
             isRehearsal: run.seed != nil

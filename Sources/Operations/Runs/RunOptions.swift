@@ -9,10 +9,7 @@ package struct RunOptions: Sendable {
         case file(String)
     }
 
-    /// The manifest; for `update`, the image file.
-    package let manifest: String
-    /// Whether it is an update without a manifest.
-    let isUpdate: Bool
+    let origin: PlanOrigin
     package let state: String
     package let placeFlags: PlaceFlags
     package let simulation: SimulationOptions?
@@ -27,16 +24,15 @@ package struct RunOptions: Sendable {
     package let fleet: FleetAccess?
 
     package init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
-        try self.init(invocation, manifest: invocation.arguments[0], context)
+        try self.init(invocation, from: .manifest(invocation.arguments[0]), context)
     }
 
     package init(
         _ invocation: Invocation,
-        manifest: String,
+        from origin: PlanOrigin,
         _ context: Context
     ) throws(CommandError) {
-        self.manifest = manifest
-        isUpdate = invocation.command == .update
+        self.origin = origin
         again = invocation[Command.again]
         fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)
@@ -53,6 +49,12 @@ package struct RunOptions: Sendable {
         reports = invocation[Command.report].compactMap { ReportFile($0) }
         common = try CommonOptions(invocation, context)
     }
+
+    /// The manifest; for `update`, the image file.
+    package var manifest: String { origin.file }
+
+    /// The command that begins the same again.
+    var beginsAgain: String { origin.again(placeFlags.of(state)) }
 
     /// Throws where something has run already.
     package func demandNew() throws(CommandError) { try InventedDepot.demandNew(state) }

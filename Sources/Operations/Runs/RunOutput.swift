@@ -102,12 +102,7 @@ package final class RunOutput: Sendable {
 
     private static func offers(_ options: RunOptions) -> RunOffers.Maker {
         { rollout in
-            options.placeFlags.of(options.state)
-                .offers(
-                    rollout,
-                    manifest: AbsolutePath.of(options.manifest),
-                    again: options.isUpdate ? "update" : "run --again"
-                )
+            options.placeFlags.of(options.state).offers(rollout, again: options.beginsAgain)
         }
     }
 

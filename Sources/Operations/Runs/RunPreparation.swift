@@ -36,9 +36,7 @@ package struct RunPreparation {
                 .unavailable,
                 "there is no adapter \(adapter)",
                 because: ["the depot has \(file.adapters.joined(separator: ", "))"],
-                hint: "name one of these "
-                    + (options.isUpdate
-                        ? "with --adapter" : "under `radio` in \(options.manifest)")
+                hint: "name one of these \(options.origin.placeOfAdapters)"
             )
         }
         let now = { () throws(CommandError) -> WallTime in
@@ -289,9 +287,7 @@ package struct RunPreparation {
             .trust,
             "the rollout \(plan.name) goes on with the plan that it was begun with, and "
                 + "\(options.manifest) denies its image \(image.name)",
-            hint: "begin it with the files as they are now: '"
-                + options.placeFlags.of(options.state)
-                .line("run --again", NextStep.quoted(AbsolutePath.of(options.manifest))) + "'"
+            hint: "begin it with the files as they are now: '\(options.beginsAgain)'"
         )
     }
 

@@ -15,7 +15,7 @@ package struct UpdateWish: Sendable {
     }
 
     /// The image file, as it was given.
-    let file: String
+    package let file: String
     let names: [Name]
     /// Whether all modules are meant that the file fits.
     let takesAll: Bool
@@ -67,6 +67,9 @@ package struct UpdateWish: Sendable {
         length = invocation[Command.nearby]
         isAgreed = invocation[Command.agreed]
     }
+
+    /// The words that name modules, as the command line may have them.
+    package var words: [String] { (takesAll ? ["--all"] : []) + names.map(\.text) }
 
     /// That none of the modules was heard that are meant.
     package var silence: CommandError {

@@ -97,7 +97,8 @@ package struct RolloutStatus: Sendable {
     /// What people have to do next about the selected vehicles.
     package var nextSteps: [(vehicle: VehicleID, step: NextStep)] {
         let names = Set(chosen.map(\.vehicle))
-        return snapshot.nextSteps(manifest: manifest, plan, flags: flags)
+        let isWhole = chosen.count == snapshot.executions.count
+        return snapshot.nextSteps(manifest: manifest, plan, flags: flags, isWhole ? standings : nil)
             .filter { names.contains($0.record.vehicle) }.map { ($0.record.vehicle, $0.step) }
     }
 
@@ -110,8 +111,7 @@ package struct RolloutStatus: Sendable {
         return isLast ? flags.line("resume") : flags.line("resume", "--rollout \(name)")
     }
     var again: String {
-        let runFlags = snapshot.shared == nil ? flags : flags.onGateway
-        return runFlags.line("run --again", manifest.map { NextStep.quoted($0) } ?? "MANIFEST")
+        (snapshot.shared == nil ? flags : flags.onGateway).again(manifest)
     }
 
     /// The waves of the kept plan, each with its selected vehicles.
@@ -164,7 +164,7 @@ package struct RolloutStatus: Sendable {
 extension RolloutStatus.Brief {
     init(_ snapshot: RolloutSnapshot, _ run: RunRecord, isOwn: Bool) {
         let standings = snapshot.standings(of: snapshot.executions)
-        let steps = snapshot.nextSteps(manifest: nil, nil, flags: PlaceFlags())
+        let steps = snapshot.nextSteps(manifest: nil, nil, flags: PlaceFlags(), standings)
         self.init(
             run: run,
             state: snapshot.rollout?.word ?? RolloutRecord.State.finished.rawValue,

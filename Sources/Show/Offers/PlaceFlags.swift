@@ -78,19 +78,18 @@ package struct PlaceFlags: Sendable, Equatable {
     /// Commands that work on vehicles.
     private static let touching: Set<String> = ["run", "exec", "update"]
 
-    /// The commands that are offered at the end of a run of this rollout.
-    ///
-    /// `again` is the command that begins it again, with the manifest.
-    package func offers(
-        _ rollout: String,
-        manifest: String?,
-        again: String = "run --again"
-    ) -> RunOffers {
+    /// The command that begins a rollout again.
+    package func again(_ manifest: String?) -> String {
+        line("run --again", manifest.map { NextStep.quoted($0) } ?? "MANIFEST")
+    }
+
+    /// The commands that are offered at the end of a run of this rollout; `again` begins it again.
+    package func offers(_ rollout: String, again: String) -> RunOffers {
         let name = "--rollout " + NextStep.quoted(rollout)
         return RunOffers(
             look: line("status", name, "--quiet"),
             resume: line("resume", name),
-            again: line(again, manifest.map { NextStep.quoted($0) } ?? "MANIFEST")
+            again: again
         )
     }
 }

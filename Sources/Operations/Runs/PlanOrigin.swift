@@ -1,0 +1,38 @@
+import Base
+package import Show
+
+/// What the plan of a run is made from.
+package enum PlanOrigin: Sendable {
+    case manifest(String)
+    /// `exec`: an order for vehicles that a manifest lists; with its arguments.
+    case order([String], manifest: String)
+    /// `update`: an image file for modules, with the words that name them.
+    case image(String, modules: [String])
+
+    var file: String {
+        switch self {
+        case .manifest(let file), .order(_, let file), .image(let file, _): file
+        }
+    }
+
+    /// Where the adapters are named.
+    var placeOfAdapters: String {
+        switch self {
+        case .manifest(let file), .order(_, let file): "under `radio` in \(file)"
+        case .image: "with --adapter"
+        }
+    }
+
+    /// The command that begins the same again.
+    package func again(_ flags: PlaceFlags) -> String {
+        let file = AbsolutePath.of(file)
+        let path = NextStep.quoted(file)
+        return switch self {
+        case .manifest: flags.again(file)
+        case .order(let words, _):
+            flags.line("exec --manifest \(path)", words.map(NextStep.quoted).joined(separator: " "))
+        case .image(_, let modules):
+            flags.line("update", ([path] + modules).joined(separator: " "))
+        }
+    }
+}
