@@ -113,7 +113,7 @@ extension Command {
         .duration("TIME"),
         help:
             "How long to listen for modules, such as 5s or 1m; it ends earlier when all were heard that "
-            + "are named by serial, address or id.",
+            + "are named, and no other module can have the same serial.",
         standard: "10s"
     )
 

@@ -28,20 +28,9 @@ import Testing
     }
 
     private func rows(_ modules: [DiscoveredModule]) throws -> ScanRows {
-        let screen = ScanScreen(
-            console: Console(try Outlet.open(name: "scan"), isJournal: false),
-            style: TerminalStyle(
-                isLive: false,
-                colourOnOut: false,
-                colourOnErr: false,
-                isUnicode: true,
-                width: 80
-            ),
-            isTerminal: false,
-            isSilent: true
-        )
-        for module in modules { screen.remember([module]) }
-        return ScanRows(screen.heard)
+        var heard = HeardModules()
+        for module in modules { heard.hear([module]) }
+        return ScanRows(heard)
     }
 
     private func read(_ csv: String) throws -> [String] {

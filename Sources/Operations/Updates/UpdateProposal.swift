@@ -55,7 +55,7 @@ package struct UpdateSearch: Sendable {
 
     // MARK: The air
 
-    private func heard(_ ground: UpdateGround) async throws(CommandError) -> [DiscoveredModule] {
+    private func heard(_ ground: UpdateGround) async throws(CommandError) -> HeardModules {
         if options.simulation != nil { _ = try context.reach.prepare(options.state) }
         return try await Surroundings(
             options.common.profiles,
@@ -64,7 +64,7 @@ package struct UpdateSearch: Sendable {
             adapters: wish.adapters,
             state: options.state,
             context
-        ).heard(for: wish.length, until: ground.isComplete).modules
+        ).heard(for: wish.length, until: ground.isComplete)
     }
 
     /// What each module runs now, or why that is not known.

@@ -15,6 +15,8 @@ struct UpdateTarget: Sendable {
     let name: String
     /// Nil for a module that is not heard.
     let address: String?
+    /// Whether another module in reach may have the same serial.
+    var isShared = false
     /// The update that was begun on it and is not proven.
     let debt: Debt?
     /// Why the file must not be sent to it; nil when it may be sent.
@@ -58,11 +60,12 @@ struct UpdateGround: Sendable {
     /// The modules that were heard, and those that owe this update and were not.
     ///
     /// Some bootloaders do not say whose they are: only the journal knows where to look.
-    func targets(_ heard: [DiscoveredModule]) -> [UpdateTarget] {
-        heard.compactMap(target)
+    func targets(_ heard: HeardModules) -> [UpdateTarget] {
+        let modules = heard.modules
+        return modules.compactMap { target($0, isShared: heard.isShared($0)) }
             + debts.compactMap { debt in
                 guard debt.image == file.image.digest,
-                    !heard.contains(where: { $0.serial == debt.serial }),
+                    !modules.contains(where: { $0.serial == debt.serial }),
                     let record = records.first(where: { $0.serial == debt.serial }),
                     let profile = library.profile(record.profile, of: record.family)
                 else { return nil }
@@ -79,7 +82,7 @@ struct UpdateGround: Sendable {
     }
 
     /// Nil for a module of another family or profile than the one that is asked for.
-    private func target(_ module: DiscoveredModule) -> UpdateTarget? {
+    private func target(_ module: DiscoveredModule, isShared: Bool) -> UpdateTarget? {
         guard wish.family == nil || wish.family == module.family.rawValue,
             let profile = profile(of: module),
             let vehicle = (modules[module.serial] ?? nil) ?? VehicleID(module.serial.text)
@@ -90,6 +93,7 @@ struct UpdateGround: Sendable {
             profile: profile,
             name: module.name,
             address: module.peer.handle,
+            isShared: isShared,
             debt: debts.first { $0.serial == module.serial },
             mismatch: file.mismatch(with: profile)
         )
@@ -105,16 +109,35 @@ struct UpdateGround: Sendable {
     }
 
     /// Whether no module is missing that the command line names.
-    func isComplete(_ heard: [DiscoveredModule]) -> Bool {
+    ///
+    /// A second one with the same serial may still appear where a serial is a mere name.
+    func isComplete(_ heard: HeardModules) -> Bool {
         guard !wish.names.isEmpty, wish.names.allSatisfy({ !$0.isPattern }) else { return false }
         let targets = targets(heard)
-        return wish.names.allSatisfy { name in targets.contains(where: name.isSure) }
+        return wish.names.allSatisfy { name in
+            targets.contains {
+                name.isSure($0) && FamilyRegistry.hasHexSerials($0.profile.family)
+            }
+        }
     }
 
     // MARK: The choice
 
     /// Those that the update is meant for; empty when none of them is in reach.
     func chosen(from targets: [UpdateTarget]) throws(CommandError) -> [UpdateTarget] {
+        let chosen = try meant(among: targets)
+        if let one = chosen.first(where: \.isShared) {
+            throw CommandError(
+                .usage,
+                "\(one.serial) is heard from several addresses, so several modules may be called that",
+                hint:
+                    "nothing was done; let only one of them be in reach, or give each a name of its own"
+            )
+        }
+        return chosen
+    }
+
+    private func meant(among targets: [UpdateTarget]) throws(CommandError) -> [UpdateTarget] {
         if !wish.names.isEmpty { return try named(in: targets) }
         let fitting = targets.filter { $0.mismatch == nil }
         guard !fitting.isEmpty else {

@@ -11,7 +11,7 @@ package struct ScanRows {
     /// Why a module has no row, in a sentence for each.
     package private(set) var remarks: [String] = []
 
-    package init(_ heard: ScanScreen.Heard) {
+    package init(_ heard: HeardModules) {
         let modules = heard.modules
         let names = Dictionary(grouping: modules, by: \.name)
         let families = Dictionary(grouping: modules, by: \.serial)

@@ -1,5 +1,4 @@
 import Base
-import Families
 package import Radio
 import Rollout
 package import Show
@@ -7,32 +6,12 @@ import Synchronization
 
 /// The display of a scan: a table that is redrawn on a terminal, elsewhere a line for each change.
 package final class ScanScreen: Sendable {
-    /// The modules of a whole scan.
-    package struct Heard: Sendable {
-        package let modules: [DiscoveredModule]
-        /// The places of modules that were heard from more than one address.
-        let severalPeers: Set<String>
-
-        /// Whether several modules may have what serves as this one's serial.
-        func isShared(_ module: DiscoveredModule) -> Bool {
-            severalPeers.contains(module.place) && !FamilyRegistry.hasHexSerials(module.family)
-        }
-    }
-
     private struct State {
-        var seen: [String: DiscoveredModule] = [:]
-        var severalPeers: Set<String> = []
+        var heard = HeardModules()
         var present: [String: DiscoveredModule] = [:]
         /// Lines of the table that are on the terminal now.
         var drawn = 0
         var lastDraw: Duration?
-
-        mutating func hear(_ list: [DiscoveredModule]) {
-            for module in list {
-                let known = seen.updateValue(module, forKey: module.place)
-                if let known, known.peer != module.peer { severalPeers.insert(module.place) }
-            }
-        }
     }
 
     private let console: Console
@@ -48,23 +27,16 @@ package final class ScanScreen: Sendable {
         self.isSilent = isSilent
     }
 
-    package var heard: Heard {
-        state.withLock { state in
-            Heard(
-                modules: state.seen.values.sorted { $0.place < $1.place },
-                severalPeers: state.severalPeers
-            )
-        }
-    }
+    package var heard: HeardModules { state.withLock { $0.heard } }
 
     /// Remembers a list that may be replaced before it is shown.
     package func remember(_ list: [DiscoveredModule]) {
-        state.withLock { $0.hear(list) }
+        state.withLock { $0.heard.hear(list) }
     }
 
     package func show(_ list: [DiscoveredModule], after time: Duration) {
         let text = state.withLock { state -> String in
-            state.hear(list)
+            state.heard.hear(list)
             if isSilent { return "" }
             return isLive ? table(list, time, &state) : lines(list, time, &state)
         }
@@ -76,7 +48,7 @@ package final class ScanScreen: Sendable {
         guard isLive else { return }
         let text = state.withLock { state -> String in
             state.lastDraw = nil
-            return table(state.seen.values.sorted { $0.place < $1.place }, .zero, &state)
+            return table(state.heard.modules, .zero, &state)
         }
         console.result(text)
     }
@@ -119,9 +91,4 @@ package final class ScanScreen: Sendable {
             module.isInBootloader ? "(in its bootloader)" : module.name,
         ]
     }
-}
-
-extension DiscoveredModule {
-    /// Modules of two families may have the same serial: each has its own row.
-    fileprivate var place: String { serial.text + "\u{1F}" + family.rawValue }
 }

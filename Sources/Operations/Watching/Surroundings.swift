@@ -31,15 +31,10 @@ package struct Surroundings: Sendable {
     /// Listens for `length`, or until the modules that were heard are enough, or a signal arrives.
     package func heard(
         for length: Duration,
-        until isEnough: @escaping @Sendable ([DiscoveredModule]) -> Bool = { _ in false }
-    ) async throws(CommandError) -> ScanScreen.Heard {
+        until isEnough: @escaping @Sendable (HeardModules) -> Bool = { _ in false }
+    ) async throws(CommandError) -> HeardModules {
         let (library, stop) = (library, Signals.catchThem())
-        let screen = ScanScreen(
-            console: context.console,
-            style: context.style(noColor: true),
-            isTerminal: false,
-            isSilent: true
-        )
+        let heard = Monitor(HeardModules())
         let body: @Sendable (any Central, any Timekeeper) async -> Result<Void, CommandError> = {
             central,
             time in
@@ -47,8 +42,12 @@ package struct Surroundings: Sendable {
                 let discovery = Discovery(central: central, time: time, library: library)
                 do throws(DiscoveryProblem) {
                     try await discovery.scan(for: .lasting(length)) { _ in
-                        screen.remember(discovery.modules.value)
-                        return isEnough(screen.heard.modules)
+                        isEnough(
+                            heard.withLock { heard in
+                                heard.hear(discovery.modules.value)
+                                return heard
+                            }
+                        )
                     }
                     return nil
                 } catch { return error == .unexpected(.cancelled) ? nil : error }
@@ -64,7 +63,7 @@ package struct Surroundings: Sendable {
                 context,
                 body
             )
-            return screen.heard
+            return heard.withLock { $0 }
         }
         try await SimulatedCommand.run(
             simulation,
@@ -74,6 +73,6 @@ package struct Surroundings: Sendable {
             adapter: adapters.first,
             body
         ).get()
-        return screen.heard
+        return heard.withLock { $0 }
     }
 }
