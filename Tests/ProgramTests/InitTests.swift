@@ -92,6 +92,31 @@ import Workbench
         #expect(!FileManager.default.fileExists(atPath: program.folder.path + "/bad.yaml"))
     }
 
+    @Test func `what lies beside the manifest can be moved together with it`() throws {
+        let folder = program.folder.path
+        try program.write("cars.csv", "ID;Serial;Family\nvan 1;ym-0001;mcumgr\n")
+        try FileManager.default.copyItem(
+            atPath: path("manifests/depot-wide/tracker-2.0.0.img"),
+            toPath: folder + "/new 2.img"
+        )
+        let made = try program.run([
+            "init", "--list", "cars.csv", "--image", "new 2.img", "cars.yaml",
+        ])
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try text("cars.yaml").contains("url: \"file:new%202.img\""))
+        try FileManager.default.createDirectory(
+            atPath: folder + "/etc",
+            withIntermediateDirectories: false
+        )
+        for file in ["cars.csv", "new 2.img", "cars.yaml"] {
+            try FileManager.default.moveItem(
+                atPath: folder + "/" + file,
+                toPath: folder + "/etc/" + file
+            )
+        }
+        #expect(try valid("etc/cars.yaml").contains("valid: 1 vehicle, 1 image"))
+    }
+
     @Test(arguments: ["yard.yaml", "yard.csv"])
     func `a file that exists is not overwritten, and then nothing is written`(file: String) throws {
         try program.write(file, "mine\n")

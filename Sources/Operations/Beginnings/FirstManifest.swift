@@ -15,6 +15,8 @@ struct FirstManifest {
     var vehicles = 1
     var families: Set<Family> = []
     var image: UpdateFile?
+    /// Its path, relative to the manifest's folder where it is below that; begins with `/` elsewhere.
+    var imagePath = ""
     /// The family that the image is for.
     var family: Family?
 
@@ -105,7 +107,7 @@ struct FirstManifest {
         return """
             images:
               new:
-                url: \(quotedText(Self.url(image.image.path)))
+                url: \(quotedText(Self.url(imagePath)))
                 sha256: "\(image.image.digest)"
                 size: \(image.image.size.bytes)
                 version: "\(image.image.version)"
@@ -122,7 +124,7 @@ struct FirstManifest {
 
     private static func url(_ path: String) -> String {
         let marks = Array("/-._~".utf8)
-        return "file://"
+        return (path.hasPrefix("/") ? "file://" : "file:")
             + path.utf8.map { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: String(UnicodeScalar(byte))

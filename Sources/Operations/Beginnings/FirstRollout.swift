@@ -79,6 +79,7 @@ package struct FirstRollout: Sendable {
                 )
             }
             manifest.image = file
+            manifest.imagePath = fromFolder(file.image.path)
             manifest.family = first.family
             manifest.vehicles = fitting.count { $0.family == first.family }
         }
@@ -91,10 +92,7 @@ package struct FirstRollout: Sendable {
         case .example:
             return FirstManifest(name: name, rows: FirstManifest.example, list: name + ".csv")
         case .list(let path):
-            let whole = AbsolutePath.of(path)
-            let list =
-                whole.hasPrefix(folder + "/")
-                ? String(whole.dropFirst(folder.utf8.count + 1)) : whole
+            let list = fromFolder(AbsolutePath.of(path))
             return FirstManifest(name: name, rows: nil, list: list)
         case .scan:
             let found = ScanRows(try await surroundings.heard(for: length))
@@ -109,6 +107,11 @@ package struct FirstRollout: Sendable {
 
     private var paths: (manifest: String, list: String) {
         ("\(folder)/\(name).yaml", "\(folder)/\(name).csv")
+    }
+
+    /// What lies beside the manifest is named so that all of it can be moved together.
+    private func fromFolder(_ path: String) -> String {
+        path.hasPrefix(folder + "/") ? String(path.dropFirst(folder.utf8.count + 1)) : path
     }
 
     private func read(_ manifest: FirstManifest) throws(CommandError) -> FrozenPlan {
