@@ -66,41 +66,20 @@ final class AirAdapter {
         guard power == .on else { return }
         let into = scanBegan.duration(to: now).nanoseconds % scanInterval.nanoseconds
         guard into < scanWindow.nanoseconds else { return }
-        for (_, scanner) in scanners.sorted(by: { $0.key < $1.key }) {
-            scanner.hear(broadcast.heard)
+        for (_, scanner) in scanners.sorted(by: { $0.key < $1.key })
+        where scanner.filter.passes(broadcast.heard) {
+            scanner.heard.put(broadcast.heard)
         }
     }
 }
 
-/// One listener: keeps advertisements until they are asked for, and drops the oldest beyond a
-/// bound.
-final class AirScanner {
-    private static let bound = 256
-
+/// One listener and the advertisements that it has not asked for yet.
+struct AirScanner {
     let filter: ScanFilter
-    private var queue: [Advertisement] = []
-    var waiter: Pending<Advertisement>?
-
-    /// Gets each advertisement immediately, instead of the queue.
-    private let listener: ((Advertisement) -> Void)?
+    let heard: Inbox<Advertisement>
 
     init(_ filter: ScanFilter, _ listener: ((Advertisement) -> Void)? = nil) {
         self.filter = filter
-        self.listener = listener
-    }
-
-    func hear(_ advertisement: Advertisement) {
-        guard filter.passes(advertisement) else { return }
-        if let listener { return listener(advertisement) }
-        if let waiter, waiter.isOpen {
-            waiter.resume(.success(advertisement))
-            return
-        }
-        if queue.count == Self.bound { queue.removeFirst() }
-        queue.append(advertisement)
-    }
-
-    func takeFirst() -> Advertisement? {
-        queue.isEmpty ? nil : queue.removeFirst()
+        heard = Inbox(bound: 256, listener: listener)
     }
 }

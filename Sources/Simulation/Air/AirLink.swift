@@ -28,6 +28,9 @@ package final class AirLink {
         case indication([UInt8], Characteristic, confirmed: () -> Void)
     }
 
+    /// How many notifications of a characteristic wait to be taken.
+    private static let notificationBound = 160
+
     /// The number of packets that the host and the controller accept before a sender has to wait:
     /// never less than two events carry, because the host feeds the controller during an event.
     private var queueBound: Int { max(24, 2 * parameters.packetsPerInterval) }
@@ -52,7 +55,7 @@ package final class AirLink {
     private var requestIsOpen = false
     private var waitingRequests: [Outgoing] = []
     private var senders: [(bytes: [UInt8], characteristic: Characteristic, Pending<[UInt8]>)] = []
-    private var subscriptions: [Characteristic: AirSubscription] = [:]
+    private var subscriptions: [Characteristic: Inbox<[UInt8]>] = [:]
     let found: [Characteristic: CharacteristicFlags]
     /// The bond that encrypts it; nil while it is not encrypted.
     var bond: AirBond?
@@ -197,7 +200,7 @@ package final class AirLink {
         }
     }
 
-    func subscription(to characteristic: Characteristic) -> AirSubscription? {
+    func subscription(to characteristic: Characteristic) -> Inbox<[UInt8]>? {
         subscriptions[characteristic]
     }
 
@@ -302,7 +305,7 @@ package final class AirLink {
             let error = device.subscribed(to: device.meant(characteristic), true)
             if let error { return .failure(error) }
             if subscriptions[characteristic] == nil {
-                subscriptions[characteristic] = AirSubscription()
+                subscriptions[characteristic] = Inbox(bound: Self.notificationBound)
             }
             return .success([])
         case .unsubscribe(let characteristic):
@@ -342,9 +345,9 @@ package final class AirLink {
                 request(next, waiter)
             }
         case .notification(let bytes, let characteristic):
-            subscriptions[characteristic]?.take(bytes)
+            subscriptions[characteristic]?.put(bytes)
         case .indication(let bytes, let characteristic, let confirmed):
-            subscriptions[characteristic]?.take(bytes)
+            subscriptions[characteristic]?.put(bytes)
             outgoing.insert(.confirmation(confirmed), at: 0)
             outgoingPackets += 1
         }
@@ -380,33 +383,5 @@ extension AirLink.Incoming {
         case .response(.failure, _): 5
         case .notification(let bytes, _), .indication(let bytes, _, _): bytes.count + 3
         }
-    }
-}
-
-/// Notifications of a device that were not taken yet; bounded, the oldest is dropped first.
-final class AirSubscription {
-    private static let bound = 160
-
-    private var queue: [[UInt8]] = []
-    private(set) var isUp = true
-    var waiter: Pending<[UInt8]>?
-    /// Gets each notification immediately, instead of the queue.
-    var listener: (([UInt8]) -> Void)?
-
-    func take(_ bytes: [UInt8]) {
-        if let listener { return listener(bytes) }
-        if let waiter, waiter.isOpen {
-            waiter.resume(.success(bytes))
-            return
-        }
-        if queue.count == Self.bound { queue.removeFirst() }
-        queue.append(bytes)
-    }
-
-    func takeFirst() -> [UInt8]? { queue.isEmpty ? nil : queue.removeFirst() }
-
-    func end() {
-        isUp = false
-        waiter?.resume(.failure(.linkLost))
     }
 }

@@ -57,7 +57,7 @@ package final class AirTraffic {
 
     private func interrupt(_ adapter: AirAdapter, _ error: RadioError) {
         for link in adapter.links { link.end() }
-        for scanner in adapter.scanners.values { scanner.waiter?.resume(.failure(error)) }
+        for scanner in adapter.scanners.values { scanner.heard.end(error) }
         world.endPublications(on: adapter.name, error)
         adapter.removeAllScanners()
     }
@@ -82,8 +82,7 @@ package final class AirTraffic {
     ) throws(RadioError) {
         let adapter = try usable(name)
         guard let scanner = adapter.scanners[id] else { throw .serviceUnavailable }
-        if let waiting = scanner.takeFirst() { return pending.resume(.success(waiting)) }
-        if pending.begin("an advertisement on", name) { scanner.waiter = pending }
+        try scanner.heard.next(pending, "an advertisement on", name)
     }
 
     func connect(
@@ -156,9 +155,7 @@ package final class AirTraffic {
         guard let link = links[number], let queue = link.subscription(to: characteristic) else {
             throw .linkLost
         }
-        if let waiting = queue.takeFirst() { return pending.resume(.success(waiting)) }
-        guard queue.isUp else { throw .linkLost }
-        if pending.begin("a notification from", link.device.label) { queue.waiter = pending }
+        try queue.next(pending, "a notification from", link.device.label)
     }
 
     func disconnect(_ number: Int) {
@@ -209,9 +206,7 @@ package final class AirTraffic {
 
     func nextWrite(_ number: Int, _ pending: Pending<[UInt8]>) throws(RadioError) {
         guard let visit = visits[number] else { throw .linkLost }
-        if let waiting = visit.takeFirst() { return pending.resume(.success(waiting)) }
-        guard visit.isUp else { throw .linkLost }
-        if pending.begin("a write from", visit.label) { visit.waiter = pending }
+        try visit.inbox.next(pending, "a write from", visit.label)
     }
 
     func endVisit(_ number: Int) {

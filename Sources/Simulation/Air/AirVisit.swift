@@ -83,21 +83,16 @@ package final class AirVisit {
     }
 
     private static let queueBound = 16
-    /// The bound on writes of the central that were not taken yet; the oldest is dropped first.
-    private static let inboxBound = 160
 
     let number: Int
     private unowned let world: World
     private let visitor: any AirVisitor
     private let parameters: LinkParameters
-    private(set) var isUp = true
     private var outbox: [[UInt8]] = []
     private var senders: [(bytes: [UInt8], Pending<[UInt8]>)] = []
-    private var inbox: [[UInt8]] = []
+    /// The writes of the central.
+    let inbox = Inbox<[UInt8]>(bound: 160)
     private var eventIsSet = false
-    var waiter: Pending<[UInt8]>?
-    /// Gets each write immediately, instead of the inbox.
-    var listener: (([UInt8]) -> Void)?
     /// Called once, when the central has disconnected.
     var onEnd: (() -> Void)?
 
@@ -108,6 +103,7 @@ package final class AirVisit {
         parameters = visitor.linkParameters
     }
 
+    var isUp: Bool { inbox.isUp }
     var label: String { visitor.label }
 
     var mtu: Int { parameters.mtu }
@@ -115,20 +111,21 @@ package final class AirVisit {
 
     /// The central writes to the service.
     package func write(_ bytes: [UInt8]) {
-        world.after(parameters.interval) { [weak self] in self?.arrived(bytes) }
+        world.after(parameters.interval) { [weak self] in
+            if let self, isUp { inbox.put(bytes) }
+        }
     }
 
     /// The central unsubscribes or disconnects.
     package func end() {
         guard isUp else { return }
-        isUp = false
-        waiter?.resume(.failure(.linkLost))
+        inbox.end()
         for sender in senders { sender.1.resume(.failure(.linkLost)) }
         senders = []
         visitor.visitEnded(self)
         onEnd?()
         onEnd = nil
-        listener = nil
+        inbox.listener = nil
     }
 
     func notify(_ bytes: [UInt8], _ pending: Pending<[UInt8]>) {
@@ -143,16 +140,6 @@ package final class AirVisit {
             senders.append((bytes, pending))
         }
         setEvent()
-    }
-
-    func takeFirst() -> [UInt8]? { inbox.isEmpty ? nil : inbox.removeFirst() }
-
-    private func arrived(_ bytes: [UInt8]) {
-        guard isUp else { return }
-        if let listener { return listener(bytes) }
-        if let waiter, waiter.isOpen { return waiter.resume(.success(bytes)) }
-        if inbox.count == Self.inboxBound { inbox.removeFirst() }
-        inbox.append(bytes)
     }
 
     private func setEvent() {

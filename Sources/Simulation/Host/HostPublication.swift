@@ -64,10 +64,10 @@ package final class HostVisit {
 
     /// Called with each write of the central.
     package var onWrite: (([UInt8]) -> Void)? {
-        get { visit.listener }
+        get { visit.inbox.listener }
         set {
-            visit.listener = newValue
-            while let newValue, let bytes = visit.takeFirst() { newValue(bytes) }
+            visit.inbox.listener = newValue
+            while let newValue, let bytes = visit.inbox.takeFirst() { newValue(bytes) }
         }
     }
 
