@@ -14,9 +14,7 @@ final class DepotDiary {
         do throws(FileFault) {
             descriptor = try FilePlace.open(path, O_WRONLY | O_CREAT | O_APPEND, mode: 0o600)
         } catch {
-            throw SimulatedDepot.MemoryFailure(
-                description: "\(path): open failed with error \(error.code)"
-            )
+            throw SimulatedDepot.MemoryFailure("open", path, error.code)
         }
     }
 

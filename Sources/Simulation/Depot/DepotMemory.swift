@@ -8,12 +8,7 @@ import Glibc
 /// Images are written and read with system calls: a page fault for every four kilobytes would cost
 /// more.
 package final class DepotMemory {
-    enum Failure: Error, Sendable, Equatable {
-        /// The file is not a depot's memory, or has another layout.
-        case foreign(path: String)
-        /// A system call failed; the number is its error.
-        case system(call: String, path: String, number: Int32)
-    }
+    typealias Failure = SimulatedDepot.MemoryFailure
 
     private static let magic: [UInt8] = Array("YMDEPOT1".utf8)
     private static let page = 4_096
@@ -34,32 +29,23 @@ package final class DepotMemory {
         self.imageCapacity = (imageCapacity + Self.page - 1) / Self.page * Self.page
         do throws(FileFault) {
             descriptor = try FilePlace.open(path, O_RDWR | O_CREAT, mode: 0o600)
-        } catch { throw .system(call: "open", path: path, number: error.code) }
+        } catch { throw Failure("open", path, error.code) }
         var status = stat()
         guard fstat(descriptor, &status) == 0 else {
-            let number = errno
+            let failure = Failure("fstat", path, errno)
             close(descriptor)
-            throw .system(call: "fstat", path: path, number: number)
+            throw failure
         }
         let isNew = status.st_size == 0
         length = isNew ? Self.page : Int(status.st_size)
         guard !isNew || ftruncate(descriptor, off_t(Self.page)) == 0,
-            let mapped = mmap(
-                nil,
-                length,
-                PROT_READ | PROT_WRITE,
-                MAP_SHARED,
-                descriptor,
-                0
-            ),
-            mapped != MAP_FAILED
+            let mapped = Self.map(descriptor, length)
         else {
-            let number = errno
+            let failure = Failure("mmap", path, errno)
             close(descriptor)
-            throw .system(call: "mmap", path: path, number: number)
+            throw failure
         }
         base = mapped
-        expectOnePageAtATime()
         if isNew {
             base.copyMemory(from: Self.magic, byteCount: Self.magic.count)
             base.storeBytes(of: UInt64(self.imageCapacity), toByteOffset: 8, as: UInt64.self)
@@ -67,16 +53,25 @@ package final class DepotMemory {
         try readSlots()
     }
 
-    /// Turns the kernel's read-ahead off: modules are far apart in the file, so pages after the one
-    /// that was read are not needed and would stay in memory.
-    private func expectOnePageAtATime() { madvise(base, length, MADV_RANDOM) }
+    /// Maps the file, and turns the kernel's read-ahead off: modules are far apart in the file, so
+    /// pages after the one that was read are not needed and would stay in memory.
+    private static func map(_ descriptor: Int32, _ length: Int) -> UnsafeMutableRawPointer? {
+        let mapped = mmap(nil, length, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        guard let mapped, mapped != MAP_FAILED else { return nil }
+        madvise(mapped, length, MADV_RANDOM)
+        return mapped
+    }
 
     private func readSlots() throws(Failure) {
         let magic = (0..<8).map { base.load(fromByteOffset: $0, as: UInt8.self) }
         guard magic == Self.magic,
             base.load(fromByteOffset: 8, as: UInt64.self) == UInt64(imageCapacity),
             (length - Self.page).isMultiple(of: slotSize)
-        else { throw .foreign(path: path) }
+        else {
+            throw Failure(
+                description: "\(path) is not the memory of this depot; remove it to begin a new one"
+            )
+        }
         for index in 0..<(length - Self.page) / slotSize {
             let name = try name(ofSlot: index)
             guard !name.isEmpty else { continue }
@@ -102,17 +97,11 @@ package final class DepotMemory {
         let first = (length - Self.page) / slotSize
         let grown = length + missing.count * slotSize
         guard ftruncate(descriptor, off_t(grown)) == 0 else {
-            throw .system(call: "ftruncate", path: path, number: errno)
+            throw Failure("ftruncate", path, errno)
         }
-        guard
-            let mapped = mmap(nil, grown, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0),
-            mapped != MAP_FAILED
-        else {
-            throw .system(call: "mmap", path: path, number: errno)
-        }
+        guard let mapped = Self.map(descriptor, grown) else { throw Failure("mmap", path, errno) }
         munmap(base, length)
         (base, length) = (mapped, grown)
-        expectOnePageAtATime()
         for (index, serial) in missing.enumerated() {
             slots[serial.text] = first + index
             let bytes = Array(serial.text.utf8)
@@ -127,7 +116,7 @@ package final class DepotMemory {
 
     private func name(ofSlot index: Int) throws(Failure) -> String {
         guard let bytes = head(ofSlot: index, 64) else {
-            throw .system(call: "pread", path: path, number: errno)
+            throw Failure("pread", path, errno)
         }
         return String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

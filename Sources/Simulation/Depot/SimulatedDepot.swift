@@ -8,6 +8,13 @@ package struct SimulatedDepot: Sendable {
     /// Why a depot's memory could not be read or created.
     package struct MemoryFailure: Error, Sendable, CustomStringConvertible {
         package let description: String
+
+        init(description: String) { self.description = description }
+
+        /// A system call failed with this error.
+        init(_ call: String, _ path: String, _ number: Int32) {
+            description = "\(path): \(call) failed with error \(number)"
+        }
     }
 
     /// Sets the depot up.
@@ -97,27 +104,12 @@ package struct SimulatedDepot: Sendable {
         _ path: String,
         _ file: DepotFile
     ) throws(MemoryFailure) -> DepotMemory {
-        do {
-            let memory = try DepotMemory(path: path, imageCapacity: file.imageCapacity)
-            try memory.reserve(file.modules.map(\.serial))
-            return memory
-        } catch {
-            throw MemoryFailure(description: error.description)
-        }
+        let memory = try DepotMemory(path: path, imageCapacity: file.imageCapacity)
+        try memory.reserve(file.modules.map(\.serial))
+        return memory
     }
 
     package func radio(_ adapter: String) -> SimulatedRadio {
         SimulatedRadio(adapter: adapter, air: simulation.air)
-    }
-}
-
-extension DepotMemory.Failure: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .foreign(let path):
-            "\(path) is not the memory of this depot; remove it to begin a new one"
-        case .system(let call, let path, let number):
-            "\(path): \(call) failed with error \(number)"
-        }
     }
 }
