@@ -3,15 +3,16 @@ import Radio
 import Simulation
 
 extension SimulatedModule {
-    /// The name that a secure bootloader was given, or its own.
-    var secureBootloaderName: String {
-        run.bootloaderName.isEmpty
-            ? "DfuTarg" : String(decoding: run.bootloaderName, as: UTF8.self)
-    }
-
     /// The characteristics of a secure bootloader.
     var secureBootloader: [Characteristic: CharacteristicFlags] {
         [DFUNumbers.controlPoint: [.write, .notify], DFUNumbers.packet: [.writeWithoutResponse]]
+    }
+
+    /// Carries out a write to a control point, which refuses it while notifications are off.
+    func answer<Action>(_ actions: [Action]?, perform: ([Action]) -> Void) -> ATTError? {
+        guard let actions else { return .improperlyConfigured }
+        perform(actions)
+        return nil
     }
 
     /// Handles a write to the characteristic by which an application starts its bootloader.

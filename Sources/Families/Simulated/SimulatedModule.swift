@@ -21,6 +21,7 @@ package protocol SimulatedModulePlan: SimulatedPlan where Kind: ModuleFaultKind 
 extension SimulatedModulePlan {
     package var restartTime: Duration { .seconds(2) }
     package var bootloaderService: GATTUUID? { nil }
+    var bootloaderServices: [GATTUUID] { bootloaderService.map { [$0] } ?? [] }
 }
 
 /// A simulated module: what it does on the air and at a restart, whatever its protocol is.
@@ -82,7 +83,13 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
         )
         broadcast.interval = plan.advertisingInterval
         broadcast.signal = signal
-        describe(&broadcast)
+        if run.mode == .bootloader {
+            broadcast.name = bootloaderName
+            broadcast.services = plan.bootloaderServices
+            broadcast.interval = .milliseconds(25)
+        } else {
+            describe(&broadcast)
+        }
         made = (state, broadcast)
         return broadcast
     }
@@ -101,7 +108,13 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
     /// The address of what it runs now.
     var address: [UInt8] { [] }
 
-    /// Gives an advertisement the name and the services of what it runs now.
+    /// The name that its bootloader was given, or its own.
+    var bootloaderName: String {
+        run.bootloaderName.isEmpty
+            ? "DfuTarg" : String(decoding: run.bootloaderName, as: UTF8.self)
+    }
+
+    /// Gives an advertisement the name and the services of its application.
     func describe(_ broadcast: inout Broadcast) {}
 
     // MARK: The link
@@ -116,10 +129,20 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
     }
 
     package func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
-        .failure(.readNotPermitted)
+        exchange { value(of: characteristic) }
     }
 
     package func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError? {
+        exchange { take(bytes, on: characteristic) }
+    }
+
+    /// What a read gets.
+    func value(of characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        .failure(.readNotPermitted)
+    }
+
+    /// Carries out a write.
+    func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         .writeNotPermitted
     }
 

@@ -31,6 +31,8 @@ extension ComoduleModule {
     // MARK: Transfer
 
     func packet(_ bytes: ArraySlice<UInt8>) {
+        lastSign = world.now
+        packetBytes += bytes.count
         let before = target.facts.received
         if happens(.dropPacket(at: before)) { return }
         perform(target.packetWritten(bytes))

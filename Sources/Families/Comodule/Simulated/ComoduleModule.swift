@@ -19,7 +19,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     /// Its bonds; the bootloader does not use them.
     private let bonds: AirSecurity?
     /// Bytes of packets that it received, repeats and init packets included.
-    package private(set) var packetBytes = 0
+    package internal(set) var packetBytes = 0
     private var challenge: [UInt8] = []
     var isAuthenticated = false
     private var selected: UInt16 = 0
@@ -92,16 +92,10 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     // MARK: On the air
 
     override func describe(_ broadcast: inout Broadcast) {
-        guard run.mode == .bootloader else {
-            broadcast.name = plan.name
-            broadcast.manufacturerData = [
-                ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
-            ]
-            return
-        }
-        broadcast.name = secureBootloaderName
-        broadcast.services = [DFUNumbers.service]
-        broadcast.interval = .milliseconds(25)
+        broadcast.name = plan.name
+        broadcast.manufacturerData = [
+            ComoduleNumbers.company: Hex.bytes(plan.serial.text) ?? []
+        ]
     }
 
     /// The bootloader's address: the application's address with 1 added to its last byte.
@@ -187,11 +181,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
         return nil
     }
 
-    package override func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
-        exchange { value(of: characteristic) }
-    }
-
-    private func value(of characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+    override func value(of characteristic: Characteristic) -> Result<[UInt8], ATTError> {
         if let exchange = ComoduleNumbers.exchange(characteristic, isRead: true),
             let error = meet(exchange)
         {
@@ -219,28 +209,17 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
         }
     }
 
-    package override func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
-    {
-        exchange { take(bytes, on: characteristic) }
-    }
-
     /// Most writes are packets, and faults cannot be scheduled for them.
     package override func streamed(_ packet: ArraySlice<UInt8>, to characteristic: Characteristic) {
         guard characteristic == DFUNumbers.packet else {
-            _ = written(Array(packet), to: characteristic)
-            return
+            return super.streamed(packet, to: characteristic)
         }
-        exchange {
-            lastSign = world.now
-            packetBytes += packet.count
-            self.packet(packet)
-        }
+        exchange { self.packet(packet) }
     }
 
-    private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
+    override func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         lastSign = world.now
         if characteristic == DFUNumbers.packet {
-            packetBytes += bytes.count
             packet(bytes[...])
             return nil
         }
@@ -265,11 +244,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
             )
             return nil
         case DFUNumbers.controlPoint:
-            guard let actions = target.controlPointWritten(bytes) else {
-                return .improperlyConfigured
-            }
-            perform(actions)
-            return nil
+            return answer(target.controlPointWritten(bytes)) { perform($0) }
         default:
             return .writeNotPermitted
         }

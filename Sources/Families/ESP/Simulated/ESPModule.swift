@@ -1,5 +1,5 @@
 package import Base
-package import Radio
+import Radio
 import Simulation
 
 /// A simulated ESP device: its application with the OTA service, and its faults.
@@ -41,21 +41,14 @@ package final class ESPModule: SimulatedModule<ESPPlan, FirmwareVersion> {
         return DeviceInformation.characteristic(short)
     }
 
-    package override func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
-        exchange {
-            characteristic == versionPlace
-                // As in the maker's example: a C string with its terminating zero.
-                ? .success(Array(facts.description.utf8) + [0])
-                : .failure(.readNotPermitted)
-        }
+    override func value(of characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        characteristic == versionPlace
+            // As in the maker's example: a C string with its terminating zero.
+            ? .success(Array(facts.description.utf8) + [0])
+            : .failure(.readNotPermitted)
     }
 
-    package override func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
-    {
-        exchange { take(bytes, on: characteristic) }
-    }
-
-    private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
+    override func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         switch characteristic {
         case ESPNumbers.command:
             if case .start? = try? ESPCommand(bytes), happens(.refusesStart) {

@@ -1,5 +1,5 @@
 package import Base
-package import Radio
+import Radio
 import Simulation
 
 /// A simulated device of family `lrdevice`: all features of a lock, and its faults.
@@ -31,8 +31,7 @@ package final class LRDevice: SimulatedModule<LRDevicePlan, LRFacts> {
         [LRNumbers.request: [.write], LRNumbers.reply: [.notify]]
     }
 
-    package override func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
-    {
+    override func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         guard characteristic == LRNumbers.request else { return .writeNotPermitted }
         if happens(.wantsBond) { return .insufficientAuthentication }
         // Bytes that are not a request are dropped, as the kit's own peripheral does.

@@ -40,21 +40,17 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
     package var runningVersion: FirmwareVersion { facts.version }
 
     private var isLegacy: Bool { plan.bootloader == .legacy }
+    private var received: Int { isLegacy ? legacy.received : secure.facts.received }
 
     // MARK: On the air
 
     override func describe(_ broadcast: inout Broadcast) {
-        let services = plan.bootloaderService.map { [$0] } ?? []
-        guard run.mode == .application else {
-            broadcast.name = isLegacy ? "AdaDFU" : secureBootloaderName
-            broadcast.services = services
-            broadcast.interval = .milliseconds(25)
-            return
-        }
         // The generic profiles recognise a device by its service; other profiles state how.
-        if plan.profile == nil { broadcast.services = services }
+        if plan.profile == nil { broadcast.services = plan.bootloaderServices }
         broadcast.name = plan.name
     }
+
+    override var bootloaderName: String { isLegacy ? "AdaDFU" : super.bootloaderName }
 
     /// The last byte of an application's address is even, so that no bootloader has the address of
     /// the next device.
@@ -97,16 +93,13 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
         super.linkLost(link)
     }
 
-    package override func read(_ characteristic: Characteristic) -> Result<[UInt8], ATTError> {
-        exchange {
-            switch characteristic {
-            case DeviceInformation.firmwareRevision, DeviceInformation.softwareRevision:
-                .success(Array(facts.version.description.utf8))
-            case DeviceInformation.model: .success(Array((plan.model ?? "nRF52").utf8))
-            case LegacyNumbers.version:
-                .success(run.mode == .application ? [1, 0] : [8, 0])
-            default: .failure(.readNotPermitted)
-            }
+    override func value(of characteristic: Characteristic) -> Result<[UInt8], ATTError> {
+        switch characteristic {
+        case DeviceInformation.firmwareRevision, DeviceInformation.softwareRevision:
+            .success(Array(facts.version.description.utf8))
+        case DeviceInformation.model: .success(Array((plan.model ?? "nRF52").utf8))
+        case LegacyNumbers.version: .success(run.mode == .application ? [1, 0] : [8, 0])
+        default: .failure(.readNotPermitted)
         }
     }
 
@@ -116,12 +109,7 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
         return nil
     }
 
-    package override func written(_ bytes: [UInt8], to characteristic: Characteristic) -> ATTError?
-    {
-        exchange { take(bytes, on: characteristic) }
-    }
-
-    private func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
+    override func take(_ bytes: [UInt8], on characteristic: Characteristic) -> ATTError? {
         switch characteristic {
         case DFUNumbers.buttonless:
             buttonless(bytes, on: DFUNumbers.buttonless, refuses: .ignoresEntry)
@@ -131,28 +119,13 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
             if !happens(.ignoresEntry) { restart(as: .bootloader, after: .seconds(1)) }
             return nil
         case LegacyNumbers.controlPoint:
-            guard let actions = legacy.controlPointWritten(bytes) else {
-                return .improperlyConfigured
-            }
-            perform(actions)
-            return nil
-        case LegacyNumbers.packet:
-            let before = legacy.received
-            if happens(.packetLost(at: before)) { return nil }
-            perform(legacy.packetWritten(bytes))
-            cut(at: legacy.received)
-            return nil
+            return answer(legacy.controlPointWritten(bytes)) { perform($0) }
         case DFUNumbers.controlPoint:
-            guard let actions = secure.controlPointWritten(bytes) else {
-                return .improperlyConfigured
-            }
-            perform(actions)
-            return nil
-        case DFUNumbers.packet:
-            let before = secure.facts.received
-            if happens(.packetLost(at: before)) { return nil }
-            perform(secure.packetWritten(bytes))
-            cut(at: secure.facts.received)
+            return answer(secure.controlPointWritten(bytes)) { perform($0) }
+        case LegacyNumbers.packet, DFUNumbers.packet:
+            if happens(.packetLost(at: received)) { return nil }
+            isLegacy ? perform(legacy.packetWritten(bytes)) : perform(secure.packetWritten(bytes))
+            cut(at: received)
             return nil
         default: return .writeNotPermitted
         }
