@@ -22,19 +22,7 @@ package final class SMPModule: SimulatedModule<SMPModulePlan, SMPServerFacts> {
         server = SMPServer(rules: plan.rules, facts: facts, memory: place.memory)
         super.init(plan, place, facts)
         server = SMPServer(rules: plan.rules, facts: self.facts, memory: server.memory)
-        for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            switch fault.kind {
-            case .wrongOffset(let at): server.faults.append(.wrongOffset(at: at))
-            case .flashFull(let at): server.faults.append(.flashFull(at: at))
-            case .busy: server.faults.append(.busy(times: fault.times - faultCounts[index]))
-            case .refusesTest: server.faults.append(.refusesTest)
-            case .refusesConfirm: server.faults.append(.refusesConfirm)
-            case .cut, .answerLost, .answerTwice, .pieceLost, .corrupted, .restartInErase,
-                .marksLost, .crashes, .ignoresReset, .neverReturns, .connectFails,
-                .addressChanges:
-                break
-            }
-        }
+        server.meets = { [unowned self] in meets($0) }
         server.linkLost()
     }
 
@@ -156,7 +144,6 @@ package final class SMPModule: SimulatedModule<SMPModulePlan, SMPServerFacts> {
     private func perform(_ frame: SMPFrame) {
         let before = server.received
         let actions = server.message(frame)
-        countServerFaults()
         save()
         var delay = Duration.zero
         var pages = 0
@@ -284,21 +271,21 @@ package final class SMPModule: SimulatedModule<SMPModulePlan, SMPServerFacts> {
         return happens { kind in offset(kind).map { received > 0 && received >= $0 } ?? false }
     }
 
-    /// Counts the faults that the server has used up.
-    private func countServerFaults() {
+    /// Whether the script has a trouble of the server now; those that stay are not counted.
+    private func meets(_ trouble: SMPServer<ModuleMemory>.Trouble) -> Bool {
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            let times = fault.times - faultCounts[index]
-            if fault.kind == .busy {
-                let left = server.faults.reduce(0) {
-                    if case .busy(let times) = $1 { $0 + times } else { $0 }
-                }
-                if left < times { count(index) }
-            } else if case .wrongOffset(let at) = fault.kind,
-                !server.faults.contains(.wrongOffset(at: at))
-            {
-                count(index)
+            switch (fault.kind, trouble) {
+            case (.busy, .busy): count(index)
+            // Whatever its number is, it happens once.
+            case (.wrongOffset(let at), .wrongOffset(let offset)) where offset >= at:
+                while isLeft(index) { count(index) }
+            case (.flashFull(let at), .flashFull(let end)) where end > at: break
+            case (.refusesTest, .refusesTest), (.refusesConfirm, .refusesConfirm): break
+            default: continue
             }
+            return true
         }
+        return false
     }
 
     override func gather() { facts = server.facts }

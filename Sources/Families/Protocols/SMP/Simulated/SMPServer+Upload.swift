@@ -17,19 +17,14 @@ extension SMPServer {
             } catch { return .failure(error) }
         }
         guard var session, offset == session.offset else { return .success(wanted()) }
-        if let index = faults.firstIndex(where: { $0.isWrongOffset(at: offset) }) {
-            faults.remove(at: index)
-            return .success(wanted(instead: max(0, offset - 16)))
-        }
+        if meets(.wrongOffset(offset)) { return .success(wanted(instead: max(0, offset - 16))) }
         var kept = data
         if rules.writesWords, offset + data.count < session.length {
             kept.removeLast(data.count % 4)
         }
         let end = offset + kept.count
         guard end <= session.length else { return .failure(.image(.dataOverrun)) }
-        for case .flashFull(let limit) in faults where end > limit {
-            return .failure(.image(.flashWrite))
-        }
+        if meets(.flashFull(end)) { return .failure(.image(.flashWrite)) }
         if rules.erasesAsItGoes, end > session.erasedTo {
             let pages = (end - session.erasedTo + rules.pageSize - 1) / rules.pageSize
             let goal = min(slotSize, session.erasedTo + pages * rules.pageSize)
@@ -105,12 +100,5 @@ extension SMPServer {
 
     func uploaded(_ image: Int, length: Int) -> [UInt8] {
         memory.read(start(of: image)..<start(of: image) + length)
-    }
-}
-
-extension SMPServer.Fault {
-    fileprivate func isWrongOffset(at offset: Int) -> Bool {
-        guard case .wrongOffset(let at) = self else { return false }
-        return offset >= at
     }
 }

@@ -15,23 +15,23 @@ package struct SMPServer<Memory: ImageMemory> {
         case restart
     }
 
-    /// A scripted fault in the device.
-    package enum Fault: Equatable, Sendable {
-        /// The flash accepts nothing from this offset on.
-        case flashFull(at: Int)
-        /// It answers once with a wrong offset.
-        case wrongOffset(at: Int)
-        /// It is busy this many times.
-        case busy(times: Int)
+    /// What can go wrong in the device by script.
+    package enum Trouble: Equatable, Sendable {
+        /// It is too busy for a message.
+        case busy
+        /// It asks for another offset than this one.
+        case wrongOffset(Int)
+        /// Its flash is full before this offset.
+        case flashFull(Int)
         /// It refuses a mark.
-        case refusesTest
-        case refusesConfirm
+        case refusesTest, refusesConfirm
     }
 
     package let rules: SMPServerRules
     package internal(set) var facts: SMPServerFacts
     package var memory: Memory
-    package var faults: [Fault] = []
+    /// Whether the script has this trouble now.
+    package var meets: (Trouble) -> Bool = { _ in false }
     typealias Session = SMPServerFacts.Upload
 
     var values: SMPServerValues {
@@ -79,13 +79,7 @@ package struct SMPServer<Memory: ImageMemory> {
         guard let operation = header.operation.response else { return [] }
         let call = Call(header: header, operation: operation)
         guard header.version < 2 else { return [reply(call, .failure(.code(.versionTooNew)))] }
-        if let index = faults.firstIndex(where: \.isBusy) {
-            if case .busy(let times) = faults[index] {
-                faults[index] = .busy(times: times - 1)
-                if times <= 1 { faults.remove(at: index) }
-            }
-            return [reply(call, .failure(.code(.busy)))]
-        }
+        guard !meets(.busy) else { return [reply(call, .failure(.code(.busy)))] }
         guard let body = try? CBORValue(cbor: frame.payload), body.members != nil else {
             return [reply(call, .failure(.code(.invalid)))]
         }
@@ -271,7 +265,7 @@ package struct SMPServer<Memory: ImageMemory> {
     private mutating func setState(_ body: CBORValue) -> Result<CBORValue, Refusal> {
         let confirms = body["confirm"]?.bool ?? false
         guard rules.mode.isMarked else { return .failure(.code(.notSupported)) }
-        if confirms ? faults.contains(.refusesConfirm) : faults.contains(.refusesTest) {
+        if meets(confirms ? .refusesConfirm : .refusesTest) {
             return .failure(.image(confirms ? .confirmDenied : .flashWrite))
         }
         guard let hash = body["hash"]?.bytes else {
@@ -331,13 +325,6 @@ package struct SMPServer<Memory: ImageMemory> {
         for offset in stride(from: from, to: end, by: rules.pageSize) {
             memory.write(page[...], at: start(of: image) + offset)
         }
-    }
-}
-
-extension SMPServer.Fault {
-    fileprivate var isBusy: Bool {
-        guard case .busy = self else { return false }
-        return true
     }
 }
 
