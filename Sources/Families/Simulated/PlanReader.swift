@@ -78,6 +78,30 @@ package struct PlanReader {
         return hasSerial ? [plan] : []
     }
 
+    /// The plan with what all modules have, for as many modules as the item says; `serial` gives each
+    /// its own, or nil when serials of this form cannot be counted.
+    mutating func series<Plan: SimulatedModulePlan>(
+        of plan: Plan,
+        _ rule: String,
+        hint: String,
+        at key: String? = nil,
+        _ serial: (inout Plan, Int) -> Serial?
+    ) -> [Plan] {
+        let count = reader.integer("count", in: 1...100_000, default: 1)
+        let plans = end(plan)
+        guard count > 1, let first = plans.first else { return plans }
+        let all = (0..<count).map { step -> Plan? in
+            var next = first
+            guard let serial = serial(&next, step) else { return nil }
+            next.serial = serial
+            return next
+        }
+        if all[0] == nil {
+            diagnostics.error(key.map { reader.place(of: $0) } ?? reader.place, rule, hint: hint)
+        }
+        return all.compactMap(\.self)
+    }
+
     /// The name that it advertises; nil when the item says that there is none.
     mutating func name(default fallback: String?) -> String? {
         let name = reader.text("name", .optional)

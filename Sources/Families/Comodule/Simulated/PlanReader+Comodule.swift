@@ -9,7 +9,6 @@ extension PlanReader {
             "a Comodule serial has 16 hex digits",
             hint: "for example \"00a0000000000001\", in quotes"
         ) { $0.utf8.count == 16 && Hex.bytes($0) != nil }
-        let count = reader.integer("count", in: 1...100_000, default: 1)
         plan.name = reader.text("name", default: plan.name)
         let key = hex(
             "key",
@@ -42,7 +41,16 @@ extension PlanReader {
         plan.publicKey = DepotFile.publicKey(&reader, diagnostics)
         plan.preventsDowngrade = reader.boolean("prevents-downgrade", default: false)
         readVehicle(into: &plan.vehicle)
-        return end(plan).flatMap { series(of: $0, count: count) }
+        return series(
+            of: plan,
+            "several modules need a serial of 16 hex digits",
+            hint: "give each an item of its own"
+        ) { plan, step in
+            guard plan.serial.text.utf8.count == 16,
+                let first = UInt64(plan.serial.text, radix: 16)
+            else { return nil }
+            return Serial(bytes: (first &+ UInt64(step)).bigBytes)
+        }
     }
 
     /// Reads the initial settings of a simulated module's vehicle.
@@ -57,26 +65,6 @@ extension PlanReader {
         vehicle.odometerMetres = UInt32(
             reader.integer("odometer", in: 0...4_000_000, default: 1_234) * 1_000
         )
-    }
-
-    /// The modules whose serials count up from the first one.
-    private func series(of plan: ModulePlan, count: Int) -> [ModulePlan] {
-        guard count > 1 else { return [plan] }
-        guard plan.serial.text.utf8.count == 16, let first = UInt64(plan.serial.text, radix: 16)
-        else {
-            diagnostics.error(
-                reader.place,
-                "several modules need a serial of 16 hex digits",
-                hint: "give each an item of its own"
-            )
-            return []
-        }
-        return (0..<UInt64(count)).compactMap { step in
-            var next = plan
-            guard let serial = Serial(bytes: (first &+ step).bigBytes) else { return nil }
-            next.serial = serial
-            return next
-        }
     }
 }
 

@@ -3,22 +3,10 @@ import Radio
 import Simulation
 
 /// The words of depot files for the behaviour of the bootloader.
-private enum Bootloader: String, CaseIterable {
-    case swap, overwrite
-    case directXIP = "direct-xip"
-    case directXIPRevert = "direct-xip-revert"
-    case ramLoad = "ram-load"
-
-    var mode: BootloaderMode {
-        switch self {
-        case .swap: .swapMove
-        case .overwrite: .overwrite
-        case .directXIP: .directXIP
-        case .directXIPRevert: .directXIPRevert
-        case .ramLoad: .ramLoad
-        }
-    }
-}
+private let bootloaders: KeyValuePairs<String, BootloaderMode> = [
+    "swap": .swapMove, "overwrite": .overwrite, "direct-xip": .directXIP,
+    "direct-xip-revert": .directXIPRevert, "ram-load": .ramLoad,
+]
 
 extension PlanReader {
     /// Reads an item of family `mcumgr`, which may describe many modules.
@@ -26,7 +14,6 @@ extension PlanReader {
         var plan: SMPModulePlan = begin(
             hint: "it is the name that the module advertises, such as ym-0001"
         )
-        let count = reader.integer("count", in: 1...100_000, default: 1)
         plan.name = name(default: plan.name)
         plan.versions = versions() ?? plan.versions
         plan.rules = rules()
@@ -36,7 +23,23 @@ extension PlanReader {
         duration("erase-time", &plan.eraseTime)
         duration("message-time", &plan.messageTime)
         plan.bond = AirSecurity.Plan.read(&reader, diagnostics)
-        return end(plan).flatMap { series(of: $0, count: count) }
+        return series(
+            of: plan,
+            "several modules need a serial that ends in up to nine digits",
+            hint: "as in ym-0001",
+            at: "serial"
+        ) { plan, step in
+            let text = plan.serial.text
+            let digits = String(text.reversed().prefix { $0.isASCII && $0.isNumber }.reversed())
+            guard digits.count <= 9, let first = Int(digits) else { return nil }
+            let number = String(first + step)
+            let zeros = String(repeating: "0", count: max(0, digits.count - number.count))
+            guard let serial = Serial(text.dropLast(digits.count) + zeros + number) else {
+                return nil
+            }
+            if plan.name == text { plan.name = serial.text }
+            return serial
+        }
     }
 
     /// One version, or one for each image.
@@ -122,7 +125,8 @@ extension PlanReader {
 
     private mutating func rules() -> SMPServerRules {
         var rules = SMPServerRules()
-        rules.mode = (reader.choice("bootloader", Bootloader.self, .optional) ?? .swap).mode
+        let bootloader = reader.word("bootloader", of: bootloaders.map(\.key), .optional)
+        rules.mode = bootloaders.first { $0.key == bootloader }?.value ?? rules.mode
         rules.bufferSize =
             reader.byteCount("buffer-size", in: 64...65_535, .optional)?.bytes
             ?? rules.bufferSize
@@ -136,30 +140,5 @@ extension PlanReader {
             reader.choice("recalls-upload", UploadRecall.self, .optional) ?? rules.recall
         rules.key = DepotFile.publicKey(&reader, diagnostics)
         return rules
-    }
-
-    /// The modules whose serials count up in their last digits.
-    private func series(of plan: SMPModulePlan, count: Int) -> [SMPModulePlan] {
-        guard count > 1 else { return [plan] }
-        let text = plan.serial.text
-        let digits = String(text.reversed().prefix { $0.isASCII && $0.isNumber }.reversed())
-        guard let first = Int(digits.suffix(9)), digits.count <= 9 else {
-            diagnostics.error(
-                reader.place(of: "serial"),
-                "several modules need a serial that ends in up to nine digits",
-                hint: "as in ym-0001"
-            )
-            return []
-        }
-        let head = text.dropLast(digits.count)
-        return (0..<count).compactMap { step in
-            let number = String(first + step)
-            let zeros = String(repeating: "0", count: max(0, digits.count - number.count))
-            guard let serial = Serial(head + zeros + number) else { return nil }
-            var next = plan
-            next.serial = serial
-            if plan.name == plan.serial.text { next.name = serial.text }
-            return next
-        }
     }
 }
