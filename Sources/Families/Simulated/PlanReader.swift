@@ -52,11 +52,8 @@ package struct PlanReader {
         var plan = read
         plan.signal = reader.integer("signal", in: -120...0, default: -60)
         if reader.boolean("out-of-reach", default: false) { plan.signal = nil }
-        plan.advertisingInterval = reader.duration(
-            "advertising-interval",
-            in: .milliseconds(20)...(.seconds(11)),
-            default: plan.advertisingInterval
-        )
+        let intervals: ClosedRange<Duration> = .milliseconds(20)...(.seconds(11))
+        reader.read("advertising-interval", in: intervals, into: &plan.advertisingInterval)
         return finish(plan)
     }
 
@@ -108,11 +105,9 @@ package struct PlanReader {
         return reader.boolean("nameless", default: false) ? nil : name ?? fallback
     }
 
-    mutating func version(
-        _ key: String = "version",
-        default fallback: FirmwareVersion
-    ) -> FirmwareVersion {
-        reader.text(key, .optional).flatMap { version($0, reader.place(of: key)) } ?? fallback
+    mutating func version(_ key: String = "version", into version: inout FirmwareVersion) {
+        guard let text = reader.text(key, .optional) else { return }
+        version = self.version(text, reader.place(of: key)) ?? version
     }
 
     func version(_ text: String, _ place: Place) -> FirmwareVersion? {
@@ -123,10 +118,6 @@ package struct PlanReader {
             hint: "write two to four numbers in quotes, as in \"1.2.3\""
         )
         return nil
-    }
-
-    mutating func duration(_ key: String, _ time: inout Duration) {
-        time = reader.duration(key, default: time)
     }
 
     /// Bytes in hex; nil when there are none, or not as many as allowed.

@@ -46,17 +46,18 @@ package struct DepotFile: Sendable {
         _ diagnostics: Diagnostics
     ) -> DepotFile? {
         var reader = FieldReader(tree, diagnostics, as: "a simulated depot")
-        let name = reader.text("name") ?? ""
-        let seed = reader.integer("seed", in: 0...Int.max, default: 1)
+        var file = empty(reader.text("name") ?? "")
+        reader.read("seed", in: 0...Int.max, into: &file.seed)
         let adapters = reader.list("adapters", .optional, of: "adapter names")
             .compactMap { $0.text(diagnostics) }
-        let links = reader.integer("links-per-adapter", in: 1...20, default: 7)
-        let capacity = reader.byteCount("image-capacity", in: 4_096...(64 << 20), .optional)
+        if !adapters.isEmpty { file.adapters = adapters }
+        reader.read("links-per-adapter", in: 1...20, into: &file.linksPerAdapter)
+        reader.read(bytes: "image-capacity", in: 4_096...(64 << 20), into: &file.imageCapacity)
         let link = reader.reader("link", as: "a link", .optional).map { read(link: $0) }
         let items = families.map { ($0.family, $0.items(&reader, diagnostics)) }
-        let host = reader.reader("host", as: "a host", .optional).map { field in
+        if let field = reader.reader("host", as: "a host", .optional) {
             var reader = HostReader(field, diagnostics)
-            return reader.read()
+            file.host = reader.read()
         }
         var seen: [Serial: Place] = [:]
         var modules: [Family: [any PlannedModule]] = [:]
@@ -83,15 +84,8 @@ package struct DepotFile: Sendable {
         }
         reader.finish()
         guard !diagnostics.hasErrors else { return nil }
-        return DepotFile(
-            name: name,
-            seed: UInt64(seed),
-            adapters: adapters.isEmpty ? ["hci0"] : adapters,
-            linksPerAdapter: links,
-            imageCapacity: capacity?.bytes ?? 1 << 20,
-            modules: families.flatMap { modules[$0.family] ?? [] },
-            host: host ?? HostPlan()
-        )
+        file.modules = families.flatMap { modules[$0.family] ?? [] }
+        return file
     }
 
     /// The family that the item names: each family has keys of its own.
@@ -109,26 +103,15 @@ package struct DepotFile: Sendable {
     ) -> LinkParameters {
         var reader = field
         var link = base
-        link.interval = reader.duration(
-            "interval",
-            in: .microseconds(7_500)...(.seconds(4)),
-            default: base.interval
-        )
-        link.mtu = reader.integer("mtu", in: 23...517, default: base.mtu)
-        link.phy = reader.choice("phy", default: base.phy)
-        link.dataLength = reader.integer("data-length", in: 27...251, default: base.dataLength)
-        link.packetsPerInterval = reader.integer(
-            "packets-per-interval",
-            in: 1...100,
-            default: base.packetsPerInterval
-        )
+        reader.read("interval", in: .microseconds(7_500)...(.seconds(4)), into: &link.interval)
+        reader.read("mtu", in: 23...517, into: &link.mtu)
+        reader.read("phy", into: &link.phy)
+        reader.read("data-length", in: 27...251, into: &link.dataLength)
+        reader.read("packets-per-interval", in: 1...100, into: &link.packetsPerInterval)
         link.loss =
             reader.percent("loss", .optional).map { Double($0.hundredths) / 10_000 } ?? base.loss
-        link.supervisionTimeout = reader.duration(
-            "supervision-timeout",
-            in: .milliseconds(100)...(.seconds(32)),
-            default: base.supervisionTimeout
-        )
+        let timeouts: ClosedRange<Duration> = .milliseconds(100)...(.seconds(32))
+        reader.read("supervision-timeout", in: timeouts, into: &link.supervisionTimeout)
         reader.finish()
         return link
     }

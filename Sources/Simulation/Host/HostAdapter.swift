@@ -18,7 +18,6 @@ package final class HostAdapter {
     }
 
     package var isOn: Bool { adapter.power == .on }
-    package var linkCount: Int { adapter.links.count }
 
     package var linkLimit: Int {
         get { adapter.linkLimit }

@@ -12,31 +12,17 @@ struct HostReader {
 
     mutating func read() -> HostPlan {
         var plan = HostPlan()
-        plan.advertisingSlots = reader.integer(
-            "advertising-slots",
-            in: 0...32,
-            default: plan.advertisingSlots
-        )
-        plan.temporaryTimeout = reader.duration(
-            "temporary-timeout",
-            in: .milliseconds(100)...(.seconds(86_400)),
-            default: plan.temporaryTimeout
-        )
-        plan.disconnectTime = reader.duration(
-            "disconnect-time",
-            in: .zero ... .seconds(10),
-            default: plan.disconnectTime
-        )
-        plan.strangers = reader.integer("strangers", in: 0...5_000, default: 0)
-        plan.strangersInterval = reader.duration(
-            "strangers-interval",
-            in: .milliseconds(20)...(.seconds(11)),
-            default: plan.strangersInterval
-        )
+        let day = Duration.seconds(86_400)
+        reader.read("advertising-slots", in: 0...32, into: &plan.advertisingSlots)
+        reader.read("temporary-timeout", in: .milliseconds(100)...day, into: &plan.temporaryTimeout)
+        reader.read("disconnect-time", in: .zero ... .seconds(10), into: &plan.disconnectTime)
+        reader.read("strangers", in: 0...5_000, into: &plan.strangers)
+        let intervals: ClosedRange<Duration> = .milliseconds(20)...(.seconds(11))
+        reader.read("strangers-interval", in: intervals, into: &plan.strangersInterval)
         if reader.has("address-lifetime") {
             plan.addressLifetime = reader.duration(
                 "address-lifetime",
-                in: .milliseconds(500)...(.seconds(86_400)),
+                in: .milliseconds(500)...day,
                 default: .seconds(900)
             )
         }

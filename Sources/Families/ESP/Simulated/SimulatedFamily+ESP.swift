@@ -16,12 +16,12 @@ extension PlanReader {
         var plan: ESPPlan = begin(
             hint: "it is the name or the address that the device advertises, such as esp-0001"
         )
-        plan.server = reader.choice("server", default: plan.server)
+        reader.read("server", into: &plan.server)
         plan.name = name(default: plan.name)
-        plan.version = version(default: plan.version)
-        plan.chip = UInt16(reader.integer("chip", in: 0...65_535, default: Int(plan.chip)))
-        duration("restart-time", &plan.restartTime)
-        duration("erase-time", &plan.eraseTime)
+        version(into: &plan.version)
+        reader.read("chip", in: 0...65_535, into: &plan.chip)
+        reader.read("restart-time", into: &plan.restartTime)
+        reader.read("erase-time", into: &plan.eraseTime)
         return end(plan)
     }
 }

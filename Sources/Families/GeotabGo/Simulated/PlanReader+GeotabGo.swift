@@ -42,14 +42,14 @@ extension PlanReader {
         let own = Self.tenantKeys(&reader, diagnostics)
         plan.tenants = reader.has("tenant-keys") ? own : tenants
         plan.isInReach = !reader.boolean("out-of-reach", default: false)
-        duration("reaction-time", &plan.reactionTime)
-        duration("operation-time", &plan.operationTime)
+        reader.read("reaction-time", into: &plan.reactionTime)
+        reader.read("operation-time", into: &plan.operationTime)
         let offset = reader.duration("clock-ahead", default: .zero)
         let behind = reader.duration("clock-behind", default: .zero)
         plan.clockOffset =
             reader.boolean("clock-unset", default: false) ? nil : offset - behind
         plan.lossChance = reader.percent("link-loss", .optional)?.hundredths ?? 0
-        plan.strayCentrals = reader.integer("stray-centrals", in: 0...8, default: 0)
+        reader.read("stray-centrals", in: 0...8, into: &plan.strayCentrals)
         plan.impostor = reader.choice("impostor", GOPlan.Impostor.self, .optional)
         plan.vehicle = goVehicle()
         let plans = finish(plan, times: 1...100_000)
@@ -61,8 +61,8 @@ extension PlanReader {
         guard var reader = reader.reader("vehicle", as: "a vehicle", .optional) else {
             return vehicle
         }
-        vehicle.isIgnitionOn = reader.boolean("ignition", default: false)
-        vehicle.isLocked = reader.boolean("locked", default: false)
+        reader.read("ignition", into: &vehicle.isIgnitionOn)
+        reader.read("locked", into: &vehicle.isLocked)
         if let fuel = reader.percent("fuel", .optional) {
             vehicle.fuel = Float(fuel.hundredths) / 10_000
         }

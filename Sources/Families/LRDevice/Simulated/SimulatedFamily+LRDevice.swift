@@ -42,7 +42,7 @@ extension PlanReader {
             .compactMap { $0.text(diagnostics) }
         let (code, id) = (reader.text("guest-code", .optional), reader.text("guest-id", .optional))
         if let code, let id { plan.guest = LRDevicePlan.Guest(code: code, id: id) }
-        duration("answer-time", &plan.answerTime)
+        reader.read("answer-time", into: &plan.answerTime)
         return end(plan)
     }
 }

@@ -18,10 +18,10 @@ extension PlanReader {
         plan.versions = versions() ?? plan.versions
         plan.rules = rules()
         readValues(into: &plan)
-        duration("restart-time", &plan.restartTime)
-        duration("activation-time", &plan.activationTime)
-        duration("erase-time", &plan.eraseTime)
-        duration("message-time", &plan.messageTime)
+        reader.read("restart-time", into: &plan.restartTime)
+        reader.read("activation-time", into: &plan.activationTime)
+        reader.read("erase-time", into: &plan.eraseTime)
+        reader.read("message-time", into: &plan.messageTime)
         plan.bond = AirSecurity.Plan.read(&reader, diagnostics)
         return series(
             of: plan,
@@ -127,17 +127,14 @@ extension PlanReader {
         var rules = SMPServerRules()
         let bootloader = reader.word("bootloader", of: bootloaders.map(\.key), .optional)
         rules.mode = bootloaders.first { $0.key == bootloader }?.value ?? rules.mode
-        rules.bufferSize =
-            reader.byteCount("buffer-size", in: 64...65_535, .optional)?.bytes
-            ?? rules.bufferSize
-        rules.bufferCount = reader.integer("buffers", in: 1...64, default: rules.bufferCount)
-        rules.wantsRequests = reader.boolean("wants-requests", default: false)
-        rules.reassembles = reader.boolean("reassembles", default: true)
+        reader.read(bytes: "buffer-size", in: 64...65_535, into: &rules.bufferSize)
+        reader.read("buffers", in: 1...64, into: &rules.bufferCount)
+        reader.read("wants-requests", into: &rules.wantsRequests)
+        reader.read("reassembles", into: &rules.reassembles)
         rules.isVersion1 = reader.integer("protocol", in: 1...2, default: 2) == 1
-        rules.refusesDowngrade = reader.boolean("refuses-downgrade", default: false)
+        reader.read("refuses-downgrade", into: &rules.refusesDowngrade)
         rules.erasesAsItGoes = !reader.boolean("erases-first", default: false)
-        rules.recall =
-            reader.choice("recalls-upload", UploadRecall.self, .optional) ?? rules.recall
+        reader.read("recalls-upload", into: &rules.recall)
         rules.key = DepotFile.publicKey(&reader, diagnostics)
         return rules
     }

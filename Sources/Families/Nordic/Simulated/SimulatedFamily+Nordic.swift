@@ -16,19 +16,19 @@ extension PlanReader {
         var plan: NordicPlan = begin(
             hint: "it is the name or the address that the device advertises, such as tag-0001"
         )
-        plan.bootloader = reader.choice("bootloader", default: plan.bootloader)
+        reader.read("bootloader", into: &plan.bootloader)
         if let profile = plan.profile {
             if NordicBootloader.isLegacy(profile) { plan.bootloader = .legacy }
             // The shipped profiles are the generic ones of the two bootloaders.
             if profile.source == nil { plan.profile = nil }
         }
         plan.name = name(default: plan.name)
-        plan.version = version(default: plan.version)
+        version(into: &plan.version)
         plan.model = reader.text("model", .optional)
-        duration("restart-time", &plan.restartTime)
-        duration("activation-time", &plan.activationTime)
-        duration("erase-time", &plan.eraseTime)
-        plan.keepsAddress = reader.boolean("keeps-address", default: false)
+        reader.read("restart-time", into: &plan.restartTime)
+        reader.read("activation-time", into: &plan.activationTime)
+        reader.read("erase-time", into: &plan.eraseTime)
+        reader.read("keeps-address", into: &plan.keepsAddress)
         return end(plan)
     }
 }
