@@ -136,7 +136,7 @@ final class Applications {
         }
     }
 
-    private func arrived(_ visit: HostVisit, at service: ServedService) {
+    private func arrived(_ visit: AirVisit, at service: ServedService) {
         guard let device = adapter.known(Self.address(of: visit.label)), !device.isConnected else {
             return visit.end()
         }

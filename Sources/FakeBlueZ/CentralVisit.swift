@@ -4,7 +4,7 @@ import Simulation
 
 /// A central at a program's service: its requests are passed to the program, over the bus.
 final class CentralVisit {
-    private let visit: HostVisit
+    private let visit: AirVisit
     private let service: ServedService
     private let device: FakeDevice
     private unowned let adapter: FakeAdapter
@@ -19,7 +19,7 @@ final class CentralVisit {
     private var onEnd: () -> Void = {}
 
     init(
-        _ visit: HostVisit,
+        _ visit: AirVisit,
         at service: ServedService,
         by device: FakeDevice,
         on adapter: FakeAdapter

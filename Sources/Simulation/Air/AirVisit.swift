@@ -94,7 +94,7 @@ package final class AirVisit {
     let inbox = Inbox<[UInt8]>(bound: 160)
     private var eventIsSet = false
     /// Called once, when the central has disconnected.
-    var onEnd: (() -> Void)?
+    package var onEnd: (() -> Void)?
 
     init(number: Int, world: World, visitor: any AirVisitor) {
         self.number = number
@@ -103,10 +103,10 @@ package final class AirVisit {
         parameters = visitor.linkParameters
     }
 
-    var isUp: Bool { inbox.isUp }
-    var label: String { visitor.label }
+    package var isUp: Bool { inbox.isUp }
+    package var label: String { visitor.label }
 
-    var mtu: Int { parameters.mtu }
+    package var mtu: Int { parameters.mtu }
     package var maximumLength: Int { min(parameters.mtu - 3, 512) }
 
     /// The central writes to the service.
@@ -126,6 +126,22 @@ package final class AirVisit {
         onEnd?()
         onEnd = nil
         inbox.listener = nil
+    }
+
+    // MARK: The host's side
+
+    /// Called with each write of the central.
+    package var onWrite: (([UInt8]) -> Void)? {
+        get { inbox.listener }
+        set {
+            inbox.listener = newValue
+            while let newValue, let bytes = inbox.takeFirst() { newValue(bytes) }
+        }
+    }
+
+    /// Notifies; bytes beyond the central's MTU are cut off.
+    package func notify(_ bytes: [UInt8]) {
+        notify(Array(bytes.prefix(maximumLength)), Pending { _ in })
     }
 
     func notify(_ bytes: [UInt8], _ pending: Pending<[UInt8]>) {

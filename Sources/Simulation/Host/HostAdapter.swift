@@ -61,7 +61,7 @@ package final class HostAdapter {
     /// Puts a service on the air: centrals that scan for it connect, one at a time.
     package func publish(
         _ service: ServiceDescription,
-        visited: @escaping (HostVisit) -> Void
+        visited: @escaping (AirVisit) -> Void
     ) -> HostPublication {
         HostPublication(service, on: name, in: world, visited: visited)
     }

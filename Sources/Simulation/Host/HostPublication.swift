@@ -5,14 +5,14 @@ import Radio
 package final class HostPublication {
     private let world: World
     private let publication: AirPublication
-    private let visited: (HostVisit) -> Void
+    private let visited: (AirVisit) -> Void
     private var isWithdrawn = false
 
     init(
         _ service: ServiceDescription,
         on adapter: String,
         in world: World,
-        visited: @escaping (HostVisit) -> Void
+        visited: @escaping (AirVisit) -> Void
     ) {
         self.world = world
         self.visited = visited
@@ -37,7 +37,7 @@ package final class HostPublication {
                 guard let self, case .success(let handle) = result,
                     let visit = publication.takeVisit(handle)
                 else { return }
-                visited(HostVisit(visit))
+                visited(visit)
             },
             in: world
         )
@@ -50,37 +50,4 @@ package final class HostPublication {
         isWithdrawn = true
         world.withdraw(publication.number)
     }
-}
-
-/// A central that is connected to a service of a host's programs.
-package final class HostVisit {
-    private let visit: AirVisit
-
-    init(_ visit: AirVisit) { self.visit = visit }
-
-    package var label: String { visit.label }
-    package var isUp: Bool { visit.isUp }
-    package var mtu: Int { visit.mtu }
-
-    /// Called with each write of the central.
-    package var onWrite: (([UInt8]) -> Void)? {
-        get { visit.inbox.listener }
-        set {
-            visit.inbox.listener = newValue
-            while let newValue, let bytes = visit.inbox.takeFirst() { newValue(bytes) }
-        }
-    }
-
-    /// Called once, when the central has disconnected.
-    package var onEnd: (() -> Void)? {
-        get { visit.onEnd }
-        set { visit.onEnd = newValue }
-    }
-
-    /// Notifies; bytes beyond the central's MTU are cut off.
-    package func notify(_ bytes: [UInt8]) {
-        visit.notify(Array(bytes.prefix(visit.maximumLength)), Pending { _ in })
-    }
-
-    package func end() { visit.end() }
 }

@@ -46,20 +46,6 @@ package struct SMPServerFacts: Equatable, Sendable {
         package var sha: [UInt8]
         package var offset = 0
         package var erasedTo = 0
-
-        package init(
-            image: Int,
-            length: Int,
-            sha: [UInt8],
-            offset: Int = 0,
-            erasedTo: Int = 0
-        ) {
-            self.image = image
-            self.length = length
-            self.sha = sha
-            self.offset = offset
-            self.erasedTo = erasedTo
-        }
     }
 
     package var images: [Image]
