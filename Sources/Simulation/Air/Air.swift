@@ -40,14 +40,9 @@ package final class Air: Sendable {
         _ body: @Sendable (AirTraffic) throws(E) -> R
     ) async throws(E) -> R {
         if lane.isOwn { return try body(traffic) }
-        let result = await gate.pass { () async -> Result<R, E> in
-            do throws(E) {
-                return .success(try body(self.traffic))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        return try await gate.pass {
+            await Result { () async throws(E) -> R in try body(self.traffic) }
+        }.get()
     }
 
     /// Calls `ask` and waits for its result, until the deadline passes or the task is cancelled.
@@ -56,14 +51,11 @@ package final class Air: Sendable {
         for ask: @Sendable (AirTraffic, Pending<Value>) throws(RadioError) -> Void
     ) async throws(RadioError) -> Value {
         guard lane.isOwn else {
-            let result = await gate.pass { () async -> Result<Value, RadioError> in
-                do throws(RadioError) {
-                    return .success(try await self.wait(before: deadline, for: ask))
-                } catch {
-                    return .failure(error)
+            return try await gate.pass {
+                await Result { () async throws(RadioError) -> Value in
+                    try await self.wait(before: deadline, for: ask)
                 }
-            }
-            return try result.get()
+            }.get()
         }
         let pending = Pending<Value>()
         try ask(traffic, pending)

@@ -18,14 +18,11 @@ package struct SimulatedRadio: Central, Peripheral {
         let id = try await air.on { (air) throws(RadioError) in
             try air.startScan(adapter, filter)
         }
-        do {
-            let result = try await body(SimulatedScan(air: air, adapter: adapter, id: id))
-            await air.on { $0.stopScan(adapter, id) }
-            return result
-        } catch {
-            await air.on { $0.stopScan(adapter, id) }
-            throw error
+        let result = await Result { () async throws(RadioError) -> R in
+            try await body(SimulatedScan(air: air, adapter: adapter, id: id))
         }
+        await air.on { $0.stopScan(adapter, id) }
+        return try result.get()
     }
 
     package func connect(
@@ -49,14 +46,11 @@ package struct SimulatedRadio: Central, Peripheral {
         let number = try await air.on { (air) throws(RadioError) in
             try air.publish(adapter, service)
         }
-        do {
-            let result = try await body(SimulatedService(air: air, number: number))
-            await air.on { $0.withdraw(number) }
-            return result
-        } catch {
-            await air.on { $0.withdraw(number) }
-            throw error
+        let result = await Result { () async throws(RadioError) -> R in
+            try await body(SimulatedService(air: air, number: number))
         }
+        await air.on { $0.withdraw(number) }
+        return try result.get()
     }
 }
 

@@ -51,16 +51,9 @@ package struct SimulatedDepot: Sendable {
         for adapter in file.adapters {
             await simulation.air.addAdapter(adapter, linkLimit: file.linksPerAdapter)
         }
-        let (file, memoryPath) = (file, memoryPath)
-        let result = await simulation.air.arrange { world -> Result<Void, MemoryFailure> in
-            do throws(MemoryFailure) {
-                try Self.populate(world, file, memoryPath)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
+        try await simulation.air.on { (air) throws(MemoryFailure) in
+            try Self.populate(air.world, file, memoryPath)
         }
-        try result.get()
     }
 
     /// Stores the current virtual time, even when no module has written anything since.

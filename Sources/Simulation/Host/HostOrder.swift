@@ -46,12 +46,7 @@ package struct HostOrder: Sendable, Equatable {
     }
 
     /// Names of all incidents, sorted.
-    package static let incidents = [
-        "block", "bonds-lost", "central-leaves", "connect-elsewhere", "drop-device", "link-limit",
-        "link-lost",
-        "new-address", "plug-in", "power-off", "power-on", "release-advertisements", "restart",
-        "unblock", "unplug",
-    ]
+    package static let incidents = kinds.map(\.key).sorted()
 
     /// Names of all faults, sorted.
     package static let faults = HostFault.Kind.allCases.map(\.rawValue).sorted()
@@ -63,24 +58,23 @@ package struct HostOrder: Sendable, Equatable {
     }
 
     /// Nil when there is no incident of this name, or it needs a module and has none.
-    package var incident: HostIncident? {
-        switch name {
-        case "power-off": .power(adapter: adapter, on: false)
-        case "power-on": .power(adapter: adapter, on: true)
-        case "block": .block(adapter: adapter, true)
-        case "unblock": .block(adapter: adapter, false)
-        case "unplug": .unplug(adapter: adapter)
-        case "plug-in": .plugIn(adapter: adapter, as: newName ?? adapter)
-        case "restart": .restart(after: after)
-        case "link-limit": .linkLimit(adapter: adapter, links)
-        case "release-advertisements": .releaseAdvertisements(adapter: adapter)
-        case "central-leaves": .centralLeaves(adapter: adapter)
-        case "connect-elsewhere": module.map { .connectElsewhere(module: $0) }
-        case "link-lost": module.map { .linkLost(module: $0) }
-        case "bonds-lost": module.map { .bondsLost(module: $0) }
-        case "drop-device": module.map { .dropDevice(module: $0) }
-        case "new-address": module.map { .newAddress(module: $0) }
-        default: nil
-        }
-    }
+    package var incident: HostIncident? { Self.kinds.first { $0.key == name }?.value(self) }
+
+    private static let kinds: KeyValuePairs<String, @Sendable (HostOrder) -> HostIncident?> = [
+        "power-off": { .power(adapter: $0.adapter, on: false) },
+        "power-on": { .power(adapter: $0.adapter, on: true) },
+        "block": { .block(adapter: $0.adapter, true) },
+        "unblock": { .block(adapter: $0.adapter, false) },
+        "unplug": { .unplug(adapter: $0.adapter) },
+        "plug-in": { .plugIn(adapter: $0.adapter, as: $0.newName ?? $0.adapter) },
+        "restart": { .restart(after: $0.after) },
+        "link-limit": { .linkLimit(adapter: $0.adapter, $0.links) },
+        "release-advertisements": { .releaseAdvertisements(adapter: $0.adapter) },
+        "central-leaves": { .centralLeaves(adapter: $0.adapter) },
+        "connect-elsewhere": { $0.module.map { .connectElsewhere(module: $0) } },
+        "link-lost": { $0.module.map { .linkLost(module: $0) } },
+        "bonds-lost": { $0.module.map { .bondsLost(module: $0) } },
+        "drop-device": { $0.module.map { .dropDevice(module: $0) } },
+        "new-address": { $0.module.map { .newAddress(module: $0) } },
+    ]
 }
