@@ -16,7 +16,7 @@ extension ComoduleModule {
     /// Returns to the application when the bootloader hears from no client for long.
     func watchBootloader() {
         guard !isStuck else { return }
-        let isBetweenParts = facts.updates.isBetweenParts
+        let isBetweenParts = facts.isBetweenParts
         let patience = isBetweenParts ? Self.continuation : Self.bootloaderPatience
         world.after(patience) { [weak self] in
             guard let self, self.isInBootloader else { return }
@@ -111,14 +111,14 @@ extension ComoduleModule {
         let unchanged = happens(.returnUnchanged)
         if let packet, packet.type != .application, packet.type != .external {
             if !unchanged, packet.type != .softDevice {
-                facts.updates.bootloader = packet.version ?? facts.updates.bootloader
+                facts.bootloader = packet.version ?? facts.bootloader
             }
             // Another part may follow; the bootloader waits for it before it starts anything.
-            facts.updates.isBetweenParts = true
+            facts.isBetweenParts = true
             return restart(as: .bootloader, after: time)
         }
         if !unchanged, let version = packet?.version {
-            install(version, for: facts.updates.preflight, from: back)
+            install(version, for: facts.preflight, from: back)
         }
         if happens(.addressChanges) { run.addressGeneration &+= 1 }
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
@@ -132,18 +132,18 @@ extension ComoduleModule {
 
     private func install(_ version: FirmwareVersion, for part: ModulePart, from back: Moment) {
         guard part.isHandedOver else {
-            facts.updates.revertsTo = nil
+            facts.revertsTo = nil
             for (index, fault) in plan.faults.enumerated() where isLeft(index) {
                 guard case .revert(let delay) = fault.kind else { continue }
                 count(index)
-                facts.updates.revertsTo = facts.version
-                facts.updates.revertsAt = back.advanced(by: delay)
+                facts.revertsTo = facts.version
+                facts.revertsAt = back.advanced(by: delay)
             }
             facts.version = version
             return
         }
         let begins = back.advanced(by: Self.handoverDelay)
-        facts.updates.handover = UpdateFacts.Handover(
+        facts.handover = ModuleFacts.Handover(
             part: part,
             version: version,
             begins: begins,
@@ -158,7 +158,7 @@ extension ComoduleModule {
 
     /// Hands an image on to one of its parts for `duration`, beginning now.
     package func handOn(_ duration: Duration) {
-        facts.updates.handover = UpdateFacts.Handover(
+        facts.handover = ModuleFacts.Handover(
             part: .primary,
             version: facts.primaryVersion,
             begins: world.now,
@@ -169,20 +169,20 @@ extension ComoduleModule {
     }
 
     var isHandingOver: Bool {
-        facts.updates.handover.map { $0.begins <= world.now } ?? false
+        facts.handover.map { $0.begins <= world.now } ?? false
     }
 
     /// Continues a handover until its end, over restarts of the module and of the simulation.
     func goOnHandingOver() {
-        guard let handover = facts.updates.handover else { return }
+        guard let handover = facts.handover else { return }
         world.at(max(world.now, handover.begins)) { [weak self] in self?.tellVersions() }
         world.at(max(world.now, handover.ends)) { [weak self] in
-            guard let self, self.facts.updates.handover == handover else { return }
-            self.facts.updates.handover = nil
+            guard let self, self.facts.handover == handover else { return }
+            self.facts.handover = nil
             switch handover.part {
             case .primary: self.facts.primaryVersion = handover.version
-            case .external1: self.facts.updates.external1 = handover.version
-            case .external2: self.facts.updates.external2 = handover.version
+            case .external1: self.facts.external1 = handover.version
+            case .external2: self.facts.external2 = handover.version
             case .secondary, .bootloader: break
             }
             self.save()
@@ -193,10 +193,10 @@ extension ComoduleModule {
     private func tellVersions() { tell(versions.record.bytes) }
 
     func goBackWhenDue() {
-        guard let old = facts.updates.revertsTo, let at = facts.updates.revertsAt else { return }
+        guard let old = facts.revertsTo, let at = facts.revertsAt else { return }
         world.at(max(world.now, at)) { [weak self] in
-            guard let self, self.facts.updates.revertsTo == old else { return }
-            self.facts.updates.revertsTo = nil
+            guard let self, self.facts.revertsTo == old else { return }
+            self.facts.revertsTo = nil
             self.facts.version = old
             self.restart(as: .application, after: self.plan.restartTime)
         }

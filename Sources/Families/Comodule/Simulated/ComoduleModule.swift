@@ -263,7 +263,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
 
     override func restart(as mode: RunFacts.Mode, after delay: Duration) {
         mode == .application ? target.progressLost() : target.reset()
-        if mode == .application { facts.updates.isBetweenParts = false }
+        if mode == .application { facts.isBetweenParts = false }
         super.restart(as: mode, after: delay)
     }
 
@@ -365,17 +365,17 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
         switch part {
         case .secondary, .image: facts.version
         case .primary: facts.primaryVersion
-        case .bootloader: facts.updates.bootloader
-        case .external1: facts.updates.external1
-        case .external2: facts.updates.external2
+        case .bootloader: facts.bootloader
+        case .external1: facts.external1
+        case .external2: facts.external2
         }
     }
 
     private func ownRecord(_ id: UInt16) -> ComoduleRecord? {
         switch id {
         case VersionsRecord.id: versions.record
-        case ComponentsRecord.id: facts.updates.components.record
-        case 0xFBFB: vehicle.boot(facts.updates.bootloader)
+        case ComponentsRecord.id: facts.components.record
+        case 0xFBFB: vehicle.boot(facts.bootloader)
         case PowerRecord.id:
             vehicle.power(stateOfCharge: stateOfCharge)
         case MotionRecord.id:
@@ -395,7 +395,7 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     private func command(_ bytes: [UInt8]) -> ATTError? {
         guard let record = ComoduleRecord(bytes) else { return .invalidLength }
         if let preflight = PreflightRecord(record) {
-            facts.updates.preflight = preflight.part
+            facts.preflight = preflight.part
             save()
             return nil
         }

@@ -2,18 +2,42 @@ import Base
 
 /// The facts that a simulated module keeps.
 package struct ModuleFacts: FlashFacts {
+    /// An image on its way from the module to one of its parts.
+    struct Handover: Equatable {
+        var part: ModulePart
+        var version: FirmwareVersion
+        var begins: Moment
+        var ends: Moment
+    }
+
     var version: FirmwareVersion
     var primaryVersion: FirmwareVersion
     var ongoingUntil: Moment?
     var transfer = TransferFacts()
-    var updates: UpdateFacts
+    /// The part that the next image is for, as it was announced.
+    var preflight = ModulePart.secondary
+    /// The system part of a package is installed, and another part may follow.
+    var isBetweenParts = false
+    var bootloader: FirmwareVersion
+    var external1: FirmwareVersion
+    var external2: FirmwareVersion
+    var handover: Handover?
+    /// It runs a new image on trial and will return to this version.
+    var revertsTo: FirmwareVersion?
+    var revertsAt: Moment?
     /// The settings of the vehicle; nil while they are the initial ones.
     var vehicle: VehicleSettings?
 
     init(plan: ModulePlan) {
         version = plan.version
         primaryVersion = plan.primaryVersion
-        updates = UpdateFacts(plan: plan)
+        bootloader = plan.bootloaderVersion
+        external1 = plan.external1Version
+        external2 = plan.external2Version
+    }
+
+    var components: ComponentsRecord {
+        ComponentsRecord(motorController: external1, battery: external2)
     }
 
     package mutating func keep(in fields: inout FlashFields) {
@@ -28,44 +52,6 @@ package struct ModuleFacts: FlashFacts {
         fields.keep(&transfer.receivedCRC)
         fields.keep(&transfer.executedCRC)
         fields.keep(&transfer.objectSize, blank: 0) { $1.keep(&$0) }
-        updates.keep(in: &fields)
-        fields.keep(&vehicle, blank: VehicleSettings()) { $0.keep(in: &$1) }
-    }
-}
-
-/// The facts about updates that a simulated module keeps, besides its own version.
-struct UpdateFacts: FlashFacts {
-    /// An image on its way from the module to one of its parts.
-    struct Handover: Equatable {
-        var part: ModulePart
-        var version: FirmwareVersion
-        var begins: Moment
-        var ends: Moment
-    }
-
-    /// The part that the next image is for, as it was announced.
-    var preflight = ModulePart.secondary
-    var bootloader: FirmwareVersion
-    var external1: FirmwareVersion
-    var external2: FirmwareVersion
-    var handover: Handover?
-    /// It runs a new image on trial and will return to this version.
-    var revertsTo: FirmwareVersion?
-    var revertsAt: Moment?
-    /// The system part of a package is installed, and another part may follow.
-    var isBetweenParts = false
-
-    init(plan: ModulePlan) {
-        bootloader = plan.bootloaderVersion
-        external1 = plan.external1Version
-        external2 = plan.external2Version
-    }
-
-    var components: ComponentsRecord {
-        ComponentsRecord(motorController: external1, battery: external2)
-    }
-
-    package mutating func keep(in fields: inout FlashFields) {
         fields.keep(&preflight)
         fields.keep(&isBetweenParts)
         fields.keep(&bootloader)
@@ -81,6 +67,7 @@ struct UpdateFacts: FlashFacts {
         }
         fields.keep(&revertsTo, blank: bootloader) { $1.keep(&$0) }
         fields.keep(&revertsAt)
+        fields.keep(&vehicle, blank: VehicleSettings()) { $0.keep(in: &$1) }
     }
 }
 
