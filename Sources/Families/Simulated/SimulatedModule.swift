@@ -14,6 +14,8 @@ package protocol SimulatedModulePlan: SimulatedPlan where Kind: ModuleFaultKind 
     var restartTime: Duration { get }
     /// The service that only its bootloader advertises.
     var bootloaderService: GATTUUID? { get }
+    /// How its application bonds; nil when it cannot bond.
+    var bond: AirSecurity.Plan? { get }
 
     init(serial: Serial)
 }
@@ -21,6 +23,7 @@ package protocol SimulatedModulePlan: SimulatedPlan where Kind: ModuleFaultKind 
 extension SimulatedModulePlan {
     package var restartTime: Duration { .seconds(2) }
     package var bootloaderService: GATTUUID? { nil }
+    package var bond: AirSecurity.Plan? { nil }
     var bootloaderServices: [GATTUUID] { bootloaderService.map { [$0] } ?? [] }
 }
 
@@ -36,6 +39,8 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
     var isSilent = false
     /// Counts restarts: work from before the last restart is not continued.
     private(set) var era = 0
+    /// Its bonds; the bootloader does not use them.
+    private let bonds: AirSecurity?
     /// Notifications wait until the flash is ready.
     private var busyUntil = Moment(nanoseconds: 0)
 
@@ -46,6 +51,7 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
         _ run: RunFacts = RunFacts()
     ) {
         signal = plan.signal
+        bonds = plan.bond.map { AirSecurity($0) }
         super.init(plan, place, facts, run)
         if let wakes = self.run.wakes { world.at(wakes) { [weak self] in self?.start() } }
     }
@@ -62,8 +68,10 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
     package var isInBootloader: Bool { run.mode == .bootloader && run.wakes == nil }
 
     package var serial: Serial? { nil }
-    package var security: AirSecurity? { nil }
-    package var record: String? { nil }
+    package var security: AirSecurity? { run.mode == .bootloader ? nil : bonds }
+    package var record: String? { account.map { $0 + (bonds.map { ", \($0.record)" } ?? "") } }
+    /// What it says about itself, besides its bonds.
+    var account: String? { nil }
     package var characteristics: [Characteristic: CharacteristicFlags] { [:] }
 
     // MARK: Advertisements

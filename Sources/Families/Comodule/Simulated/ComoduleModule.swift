@@ -16,8 +16,6 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     package var speedTenths: UInt16
     var target: SecureDFUTarget<ModuleMemory>
 
-    /// Its bonds; the bootloader does not use them.
-    private let bonds: AirSecurity?
     /// Bytes of packets that it received, repeats and init packets included.
     package internal(set) var packetBytes = 0
     private var challenge: [UInt8] = []
@@ -34,21 +32,15 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     var lastSign = Moment(nanoseconds: 0)
 
     init(_ plan: ModulePlan, _ place: ModulePlace) {
-        bonds = plan.bond.map { AirSecurity($0) }
         stateOfCharge = plan.stateOfCharge
         speedTenths = plan.speedTenths
         vehicle = plan.vehicle
-        target = SecureDFUTarget(memory: place.memory, sha256: ReceivedImage.digest)
+        target = SecureDFUTarget(memory: place.memory)
         var run = RunFacts()
         run.addressGeneration = plan.addressGeneration
         super.init(plan, place, ModuleFacts(plan: plan), run)
         recallVehicle()
-        target = SecureDFUTarget(
-            rules: rules,
-            facts: facts.transfer,
-            memory: target.memory,
-            sha256: ReceivedImage.digest
-        )
+        target = SecureDFUTarget(rules: rules, facts: facts.transfer, memory: target.memory)
         if self.run.mode == .bootloader { watchBootloader() }
         if let until = facts.ongoingUntil, until > world.now { flap(until: until) }
         goOnHandingOver()
@@ -72,14 +64,13 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
 
     override func gather() { facts.transfer = target.facts }
 
-    package override var security: AirSecurity? { run.mode == .bootloader ? nil : bonds }
     package override var serial: Serial? { plan.serial }
 
     /// The state after an update: for tests, not visible over the air.
     package var runningVersion: FirmwareVersion { facts.version }
-    package override var record: String? {
+    override var account: String? {
         let place = isInBootloader ? "in its bootloader" : "runs \(runningVersion)"
-        return "\(place), got \(packetBytes) bytes" + (bonds.map { ", \($0.record)" } ?? "")
+        return "\(place), got \(packetBytes) bytes"
     }
 
     /// Answers that a module with its key refuses, and keys that it was given: for tests, not

@@ -8,14 +8,12 @@ package final class SMPModule: SimulatedModule<SMPModulePlan, SMPServerFacts> {
     private var reassembly: SMPReassembly
     /// The values of its characteristics other than that of SMP, until it restarts.
     private var contents: [Characteristic: [UInt8]]
-    private let bonds: AirSecurity?
     private var isNotifying = false
     /// Messages that arrived and wait for their turn.
     private var waiting: [SMPFrame] = []
     private var isWorking = false
 
     init(_ plan: SMPModulePlan, _ place: ModulePlace) {
-        bonds = plan.bond.map { AirSecurity($0) }
         contents = plan.characteristics
         reassembly = SMPReassembly(limit: plan.rules.bufferSize)
         let facts = SMPServerFacts(plan: plan)
@@ -26,15 +24,13 @@ package final class SMPModule: SimulatedModule<SMPModulePlan, SMPServerFacts> {
         server.linkLost()
     }
 
-    package override var security: AirSecurity? { bonds }
-
     /// The images after an update: for tests, not visible over the air.
     package var running: [SMPServerFacts.Content] { server.facts.images.map(\.active) }
     package var isConfirmed: Bool { server.facts.images.allSatisfy(\.isConfirmed) }
-    package override var record: String? {
+    override var account: String? {
         let versions = running.map { "\($0.version)" }.joined(separator: " ")
         return "runs \(versions), \(isConfirmed ? "confirmed" : "on trial"), "
-            + "got \(exchanges) writes" + (bonds.map { ", \($0.record)" } ?? "")
+            + "got \(exchanges) writes"
     }
 
     /// Its settings, files and statistics: for tests.

@@ -25,11 +25,7 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
         let refuses = plan.faults.contains { $0.kind == .refusesInit }
         var rules = SecureDFUTarget<ModuleMemory>.Rules()
         rules.judge = { _, _ in refuses ? .result(.invalidObject) : nil }
-        secure = SecureDFUTarget(
-            rules: rules,
-            memory: place.volatileMemory,
-            sha256: ReceivedImage.digest
-        )
+        secure = SecureDFUTarget(rules: rules, memory: place.volatileMemory)
         var strict = LegacyDFUTarget.Rules()
         if refuses { strict.deviceType = 0x0053 }
         legacy = LegacyDFUTarget(rules: strict)

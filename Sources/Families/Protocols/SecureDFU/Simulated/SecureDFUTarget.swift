@@ -86,7 +86,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         rules: Rules = Rules(),
         facts: TransferFacts = TransferFacts(),
         memory: Memory,
-        sha256: @escaping @Sendable ([UInt8]) -> SHA256Digest
+        sha256: @escaping @Sendable ([UInt8]) -> SHA256Digest = ReceivedImage.digest
     ) {
         self.rules = rules
         self.facts = facts
