@@ -6,25 +6,21 @@ extension SMPServer {
     mutating func upload(
         _ body: CBORValue,
         _ actions: inout [Action]
-    ) -> Result<CBORValue, Refusal> {
+    ) throws(Refusal) -> CBORValue {
         guard let offset = body["off"]?.integer, offset >= 0 else {
-            return .failure(.image(.offsetMissing))
+            throw .image(.offsetMissing)
         }
         let data = body["data"]?.bytes ?? []
-        if offset == 0 {
-            do throws(Refusal) {
-                guard try open(body, data, &actions) else { return .success(wanted()) }
-            } catch { return .failure(error) }
-        }
-        guard var session, offset == session.offset else { return .success(wanted()) }
-        if meets(.wrongOffset(offset)) { return .success(wanted(instead: max(0, offset - 16))) }
+        if offset == 0, try !open(body, data, &actions) { return wanted() }
+        guard var session, offset == session.offset else { return wanted() }
+        if meets(.wrongOffset(offset)) { return wanted(instead: max(0, offset - 16)) }
         var kept = data
         if rules.writesWords, offset + data.count < session.length {
             kept.removeLast(data.count % 4)
         }
         let end = offset + kept.count
-        guard end <= session.length else { return .failure(.image(.dataOverrun)) }
-        if meets(.flashFull(end)) { return .failure(.image(.flashWrite)) }
+        guard end <= session.length else { throw .image(.dataOverrun) }
+        if meets(.flashFull(end)) { throw .image(.flashWrite) }
         if rules.erasesAsItGoes, end > session.erasedTo {
             let pages = (end - session.erasedTo + rules.pageSize - 1) / rules.pageSize
             let goal = min(slotSize, session.erasedTo + pages * rules.pageSize)
@@ -35,8 +31,8 @@ extension SMPServer {
         memory.write(kept[...], at: start(of: session.image) + offset)
         session.offset = end
         self.session = session
-        guard end == session.length else { return .success(wanted()) }
-        return .success(close(session))
+        guard end == session.length else { return wanted() }
+        return close(session)
     }
 
     /// Opens an upload; returns true when it is new, false when an earlier one continues.

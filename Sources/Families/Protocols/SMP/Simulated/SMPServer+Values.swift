@@ -25,108 +25,103 @@ extension SMPServer {
     /// The room for values besides the images of a simulated device.
     private static var valuesLimit: Int { 1_024 }
 
-    /// Answers a request about values; nil for other requests, and for a group that the device does
-    /// not have.
-    mutating func answerAboutValues(
-        _ header: SMPHeader,
+    /// Carries out a request about values, if the device has any of that group.
+    mutating func valueResult(
+        of header: SMPHeader,
         _ body: CBORValue
-    ) -> Result<CBORValue, Refusal>? {
+    ) throws(Refusal) -> CBORValue {
         typealias Group = SMPNumbers.Group
         switch (header.group, header.command, header.operation) {
         case (Group.statistics, SMPNumbers.Statistics.read, .read)
         where !values.statistics.isEmpty:
-            return statistics(body)
+            return try statistics(body)
         case (Group.settings, SMPNumbers.Settings.value, .read) where !values.saved.isEmpty:
-            return setting(body)
+            return try setting(body)
         case (Group.settings, SMPNumbers.Settings.value, .write) where !values.saved.isEmpty:
-            return setSetting(body)
+            return try setSetting(body)
         case (Group.settings, SMPNumbers.Settings.commit, .write) where !values.saved.isEmpty:
-            return .success(.map([]))
+            return .map([])
         case (Group.settings, SMPNumbers.Settings.save, .write) where !values.saved.isEmpty:
             values.saved = values.settings
-            return .success(.map([]))
+            return .map([])
         case (Group.files, SMPNumbers.Files.content, .read) where !values.files.isEmpty:
-            return file(body)
+            return try file(body)
         case (Group.files, SMPNumbers.Files.content, .write) where !values.files.isEmpty:
-            return writeFile(body)
-        default: return nil
+            return try writeFile(body)
+        default: throw .code(.notSupported)
         }
     }
 
-    private func statistics(_ body: CBORValue) -> Result<CBORValue, Refusal> {
-        guard let name = body["name"]?.text else { return .failure(.code(.invalid)) }
+    private func statistics(_ body: CBORValue) throws(Refusal) -> CBORValue {
+        guard let name = body["name"]?.text else { throw .code(.invalid) }
         guard let fields = values.statistics[name] else {
-            return .failure(
-                .value(SMPNumbers.Group.statistics, SMPValueCode.statisticsGroupUnknown)
-            )
+            throw .value(SMPNumbers.Group.statistics, SMPValueCode.statisticsGroupUnknown)
         }
         let members = fields.sorted { $0.key < $1.key }.map {
             CBORMember(.text($0.key), .unsigned($0.value))
         }
-        return .success(.map(["name": .text(name), "fields": .map(members)]))
+        return .map(["name": .text(name), "fields": .map(members)])
     }
 
-    private func setting(_ body: CBORValue) -> Result<CBORValue, Refusal> {
-        guard let name = body["name"]?.text else { return .failure(.code(.invalid)) }
+    private func setting(_ body: CBORValue) throws(Refusal) -> CBORValue {
+        guard let name = body["name"]?.text else { throw .code(.invalid) }
         guard let value = values.settings[name] else {
-            return .failure(.value(SMPNumbers.Group.settings, SMPValueCode.settingUnknown))
+            throw .value(SMPNumbers.Group.settings, SMPValueCode.settingUnknown)
         }
-        return .success(.map(["val": .bytes(value)]))
+        return .map(["val": .bytes(value)])
     }
 
-    private mutating func setSetting(_ body: CBORValue) -> Result<CBORValue, Refusal> {
+    private mutating func setSetting(_ body: CBORValue) throws(Refusal) -> CBORValue {
         guard let name = body["name"]?.text, let value = body["val"]?.bytes else {
-            return .failure(.code(.invalid))
+            throw .code(.invalid)
         }
         let root = name.prefix { $0 != "/" }
         guard values.settings.keys.contains(where: { $0.prefix { $0 != "/" } == root }) else {
-            return .failure(.value(SMPNumbers.Group.settings, SMPValueCode.settingRootUnknown))
+            throw .value(SMPNumbers.Group.settings, SMPValueCode.settingRootUnknown)
         }
         var changed = values
         changed.settings[name] = value
-        guard changed.size <= Self.valuesLimit else { return .failure(.code(.noMemory)) }
+        guard changed.size <= Self.valuesLimit else { throw .code(.noMemory) }
         values = changed
-        return .success(.map([]))
+        return .map([])
     }
 
-    private func file(_ body: CBORValue) -> Result<CBORValue, Refusal> {
+    private func file(_ body: CBORValue) throws(Refusal) -> CBORValue {
         guard let name = body["name"]?.text, let offset = body["off"]?.integer, offset >= 0 else {
-            return .failure(.code(.invalid))
+            throw .code(.invalid)
         }
         let group = SMPNumbers.Group.files
         guard let content = values.files[name] else {
-            return .failure(.value(group, SMPValueCode.fileUnknown))
+            throw .value(group, SMPValueCode.fileUnknown)
         }
-        guard !content.isEmpty else { return .failure(.value(group, SMPValueCode.fileEmpty)) }
+        guard !content.isEmpty else { throw .value(group, SMPValueCode.fileEmpty) }
         guard offset <= content.count else {
-            return .failure(.value(group, SMPValueCode.fileOffset))
+            throw .value(group, SMPValueCode.fileOffset)
         }
         // Leaves room for keys and numbers besides the data.
         let end = min(content.count, offset + max(16, rules.bufferSize - 64))
-        return .success(
-            .map([
-                "off": .int(offset), "data": .bytes(Array(content[offset..<end])),
-                "len": offset == 0 ? .int(content.count) : nil,
-            ])
-        )
+        return .map([
+            "off": .int(offset), "data": .bytes(Array(content[offset..<end])),
+            "len": offset == 0 ? .int(content.count) : nil,
+        ])
     }
 
-    private mutating func writeFile(_ body: CBORValue) -> Result<CBORValue, Refusal> {
+    private mutating func writeFile(_ body: CBORValue) throws(Refusal) -> CBORValue {
         guard let name = body["name"]?.text, let offset = body["off"]?.integer,
             let data = body["data"]?.bytes
-        else { return .failure(.code(.invalid)) }
+        else { throw .code(.invalid) }
         let group = SMPNumbers.Group.files
         var content = offset == 0 ? [] : values.files[name] ?? []
         guard offset == content.count else {
-            return .failure(.value(group, SMPValueCode.fileOffset))
+            throw .value(group, SMPValueCode.fileOffset)
         }
         content += data
         var changed = values
         changed.files[name] = content
         guard changed.size <= Self.valuesLimit else {
-            return .failure(.value(group, SMPValueCode.fileFull))
+            throw .value(group, SMPValueCode.fileFull)
         }
         values = changed
-        return .success(.map(["off": .int(content.count)]))
+        return .map(["off": .int(content.count)])
     }
 }

@@ -102,52 +102,46 @@ package struct SMPServer<Memory: ImageMemory> {
 
     private mutating func answer(_ call: Call, _ body: CBORValue) -> [Action] {
         let header = call.header
+        if (header.group, header.command, header.operation)
+            == (SMPNumbers.Group.os, SMPNumbers.OS.reset, .write)
+        {
+            return [reply(call, .success(.map([]))), .restart]
+        }
+        var actions: [Action] = []
+        let answer = Result { () throws(Refusal) -> CBORValue in
+            try result(of: header, body, &actions)
+        }
+        return actions + [reply(call, answer)]
+    }
+
+    /// Carries a request out; `actions` come before its answer.
+    private mutating func result(
+        of header: SMPHeader,
+        _ body: CBORValue,
+        _ actions: inout [Action]
+    ) throws(Refusal) -> CBORValue {
         switch (header.group, header.command, header.operation) {
         case (SMPNumbers.Group.os, SMPNumbers.OS.echo, _) where rules.hasEcho:
-            guard let text = body["d"]?.text else {
-                return [reply(call, .failure(.code(.invalid)))]
-            }
-            return [reply(call, .success(.map(["r": .text(text)])))]
-        case (SMPNumbers.Group.os, SMPNumbers.OS.reset, .write):
-            return [reply(call, .success(.map([]))), .restart]
+            guard let text = body["d"]?.text else { throw .code(.invalid) }
+            return .map(["r": .text(text)])
         case (SMPNumbers.Group.os, SMPNumbers.OS.parameters, .read) where rules.tellsParameters:
-            return [
-                reply(
-                    call,
-                    .success(
-                        .map([
-                            "buf_size": .int(rules.bufferSize),
-                            "buf_count": .int(rules.bufferCount),
-                        ])
-                    )
-                )
-            ]
+            return .map([
+                "buf_size": .int(rules.bufferSize), "buf_count": .int(rules.bufferCount),
+            ])
         case (SMPNumbers.Group.os, SMPNumbers.OS.bootloaderInfo, .read)
         where rules.tellsBootloader:
-            return [reply(call, bootloaderInfo(body))]
-        case (SMPNumbers.Group.image, SMPNumbers.Image.state, .read):
-            return [reply(call, .success(list))]
-        case (SMPNumbers.Group.image, SMPNumbers.Image.state, .write):
-            return [reply(call, setState(body))]
+            return try bootloaderInfo(body)
+        case (SMPNumbers.Group.image, SMPNumbers.Image.state, .read): return list
+        case (SMPNumbers.Group.image, SMPNumbers.Image.state, .write): return try setState(body)
         case (SMPNumbers.Group.image, SMPNumbers.Image.upload, .write):
-            var actions: [Action] = []
-            var result = upload(body, &actions)
-            if !rules.tellsOffsets, case .success(let answer) = result,
-                answer["off"]?.integer == (body["off"]?.integer ?? 0)
-                    + (body["data"]?.bytes ?? []).count
-            {
-                result = .success(.map([]))
-            }
-            return actions + [reply(call, result)]
+            let answer = try upload(body, &actions)
+            let end = (body["off"]?.integer ?? 0) + (body["data"]?.bytes ?? []).count
+            return !rules.tellsOffsets && answer["off"]?.integer == end ? .map([]) : answer
         case (SMPNumbers.Group.image, SMPNumbers.Image.erase, .write):
-            var actions: [Action] = []
-            let result = erase(body, &actions)
-            return actions + [reply(call, result)]
+            return try erase(body, &actions)
         case (SMPNumbers.Group.image, SMPNumbers.Image.slotInfo, .read) where rules.tellsSlots:
-            return [reply(call, .success(slots))]
-        default:
-            let result = answerAboutValues(header, body)
-            return [reply(call, result ?? .failure(.code(.notSupported)))]
+            return slots
+        default: return try valueResult(of: header, body)
         }
     }
 
@@ -195,17 +189,15 @@ package struct SMPServer<Memory: ImageMemory> {
         return .reply(frame?.bytes ?? [])
     }
 
-    private func bootloaderInfo(_ body: CBORValue) -> Result<CBORValue, Refusal> {
+    private func bootloaderInfo(_ body: CBORValue) throws(Refusal) -> CBORValue {
         switch body["query"]?.text {
-        case nil: .success(.map(["bootloader": .text("MCUboot")]))
+        case nil: .map(["bootloader": .text("MCUboot")])
         case "mode":
-            .success(
-                .map([
-                    "mode": .int(rules.mode.rawValue),
-                    "no-downgrade": rules.refusesDowngrade ? .bool(true) : nil,
-                ])
-            )
-        default: .failure(.code(.notSupported))
+            .map([
+                "mode": .int(rules.mode.rawValue),
+                "no-downgrade": rules.refusesDowngrade ? .bool(true) : nil,
+            ])
+        default: throw .code(.notSupported)
         }
     }
 
@@ -262,34 +254,34 @@ package struct SMPServer<Memory: ImageMemory> {
 
     // MARK: State
 
-    private mutating func setState(_ body: CBORValue) -> Result<CBORValue, Refusal> {
+    private mutating func setState(_ body: CBORValue) throws(Refusal) -> CBORValue {
         let confirms = body["confirm"]?.bool ?? false
-        guard rules.mode.isMarked else { return .failure(.code(.notSupported)) }
+        guard rules.mode.isMarked else { throw .code(.notSupported) }
         if meets(confirms ? .refusesConfirm : .refusesTest) {
-            return .failure(.image(confirms ? .confirmDenied : .flashWrite))
+            throw .image(confirms ? .confirmDenied : .flashWrite)
         }
         guard let hash = body["hash"]?.bytes else {
-            guard confirms else { return .failure(.image(.invalidHash)) }
+            guard confirms else { throw .image(.invalidHash) }
             confirm(0)
-            return .success(list)
+            return list
         }
         guard [32, 48, 64].contains(hash.count) else {
-            return .failure(.image(.invalidHash))
+            throw .image(.invalidHash)
         }
         for (number, image) in facts.images.enumerated() {
             if image.active.hash == hash {
-                guard confirms else { return .failure(.image(.testOfActive)) }
+                guard confirms else { throw .image(.testOfActive) }
                 confirm(number)
-                return .success(list)
+                return list
             }
             if image.other?.hash == hash {
                 marks &+= 1
                 facts.images[number].mark = confirms ? .permanent : .test
                 facts.images[number].markedAs = marks
-                return .success(list)
+                return list
             }
         }
-        return .failure(.image(.hashNotFound))
+        throw .image(.hashNotFound)
     }
 
     /// After the new image is confirmed, the old one is no longer listed.
@@ -303,19 +295,19 @@ package struct SMPServer<Memory: ImageMemory> {
     private mutating func erase(
         _ body: CBORValue,
         _ actions: inout [Action]
-    ) -> Result<CBORValue, Refusal> {
+    ) throws(Refusal) -> CBORValue {
         let slot = body["slot"].map { $0.integer ?? -1 } ?? facts.images[0].otherSlot
-        guard slot >= 0, slot / 2 < facts.images.count else { return .failure(.image(.flashOpen)) }
+        guard slot >= 0, slot / 2 < facts.images.count else { throw .image(.flashOpen) }
         let image = facts.images[slot / 2]
         guard slot % 2 == image.otherSlot, image.isConfirmed, image.mark == .none else {
-            return .failure(.image(.noFreeSlot))
+            throw .image(.noFreeSlot)
         }
         facts.images[slot / 2].other = nil
         facts.images[slot / 2].otherHasRun = false
         if !rules.resumesIntoErased { session = nil }
         wipe(slot / 2, from: 0, to: slotSize)
         actions.append(.erase(pages: slotSize / rules.pageSize))
-        return .success(.map([]))
+        return .map([])
     }
 
     func start(of image: Int) -> Int { image * slotSize }
