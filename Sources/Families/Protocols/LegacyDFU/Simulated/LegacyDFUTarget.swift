@@ -112,20 +112,14 @@ package struct LegacyDFUTarget: Sendable {
     }
 
     private mutating func sizesCame(_ bytes: [UInt8]) -> [Action] {
-        guard let sizes = LegacySizes(bytes) else {
-            state = .idle
-            return [answer(.start, .notSupported)]
-        }
+        state = .idle
+        guard let sizes = LegacySizes(bytes) else { return [answer(.start, .notSupported)] }
         let isMixed = sizes.application > 0 && sizes.softDevice + sizes.bootloader > 0
         let words = [sizes.application, sizes.softDevice, sizes.bootloader]
         guard !isMixed, words.allSatisfy({ $0 % 4 == 0 }), sizes.total > 0 else {
-            state = .idle
             return [answer(.start, .notSupported)]
         }
-        guard sizes.total <= UInt64(rules.capacity) else {
-            state = .idle
-            return [answer(.start, .dataSize)]
-        }
+        guard sizes.total <= UInt64(rules.capacity) else { return [answer(.start, .dataSize)] }
         expected = Int(sizes.total)
         received = 0
         checksum = 0xFFFF

@@ -137,34 +137,43 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         } catch {
             return refuse(bytes.first ?? 0, error)
         }
+        do throws(DFUFault) {
+            return try perform(request)
+        } catch {
+            return notify(.failed(operation: request.operation.rawValue, error))
+        }
+    }
+
+    private mutating func perform(_ request: DFURequest) throws(DFUFault) -> [Action] {
         switch request {
         case .protocolVersion:
-            return rules.answersSerialRequests
-                ? done(.protocolVersion) : fail(.protocolVersion, .result(.notSupported))
+            guard rules.answersSerialRequests else { throw .result(.notSupported) }
         case .setReceiptInterval(let packets):
             receiptInterval = Int(packets)
             packetsToReceipt = receiptInterval
-            return [.notify(DFUResponse.done(.setReceiptInterval).bytes)]
         case .select(let type):
             selected = type
-            return [.notify(state(of: type, asSelection: true).bytes)]
+            return notify(state(of: type, asSelection: true))
         case .checksum:
-            guard let selected else { return fail(.checksum, .result(.notPermitted)) }
-            return [.notify(state(of: selected, asSelection: false).bytes)]
-        case .create(.command, let size):
-            return createCommand(Int(size))
+            guard let selected else { throw .result(.notPermitted) }
+            return notify(state(of: selected, asSelection: false))
+        case .create(.command, let size): try createCommand(Int(size))
         case .create(.data, let size):
-            return createData(Int(size))
+            return try createData(Int(size)) + notify(.done(.create))
         case .execute:
             switch selected {
-            case nil: return fail(.execute, .result(.notPermitted))
-            case .command?: return executeCommand()
-            case .data?: return executeData()
+            case nil: throw .result(.notPermitted)
+            case .command?: try executeCommand()
+            case .data?:
+                guard try executeData() else { break }
+                isRestarting = true
+                return notify(.done(.execute)) + [.restart(activate: true)]
             }
         case .abort:
             isRestarting = true
             return [.restart(activate: false)]
         }
+        return notify(.done(request.operation))
     }
 
     /// Handles a packet: bytes of the selected object; bytes beyond its end are dropped.
@@ -196,35 +205,31 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         packetsToReceipt -= 1
         guard packetsToReceipt <= 0 else { return [] }
         packetsToReceipt = receiptInterval
-        return [.notify(state(of: selected, asSelection: false).bytes)]
+        return notify(state(of: selected, asSelection: false))
     }
 
     // MARK: Init packet
 
-    private mutating func createCommand(_ size: Int) -> [Action] {
+    private mutating func createCommand(_ size: Int) throws(DFUFault) {
         selected = .command
-        guard size > 0 else { return fail(.create, .result(.invalidParameter)) }
-        guard size <= rules.maximumInitSize else {
-            return fail(.create, .result(.insufficientResources))
-        }
+        guard size > 0 else { throw .result(.invalidParameter) }
+        guard size <= rules.maximumInitSize else { throw .result(.insufficientResources) }
         // A new init packet begins a new transfer: nothing of the old one can be used.
         facts = TransferFacts()
         facts.initSize = size
         packetsToReceipt = receiptInterval
-        return done(.create)
     }
 
-    private mutating func executeCommand() -> [Action] {
+    private mutating func executeCommand() throws(DFUFault) {
         guard let size = facts.initSize, facts.initPacket.count == size else {
-            return fail(.execute, .result(.notPermitted))
+            throw .result(.notPermitted)
         }
-        if facts.initAccepted { return done(.execute) }
+        if facts.initAccepted { return }
         if let fault = verdict() {
             facts = TransferFacts()
-            return fail(.execute, fault)
+            throw fault
         }
         facts.initAccepted = true
-        return done(.execute)
     }
 
     /// Checks in the order of a real bootloader: form, signature, then the image's requirements.
@@ -293,58 +298,45 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
         return packet.firmwareSize
     }
 
-    private mutating func createData(_ size: Int) -> [Action] {
+    /// Creates a data object, whose pages are erased first.
+    private mutating func createData(_ size: Int) throws(DFUFault) -> [Action] {
         selected = .data
-        guard let imageSize = imageSize() else { return fail(.create, .result(.notPermitted)) }
-        guard size > 0 else { return fail(.create, .result(.invalidParameter)) }
+        guard let imageSize = imageSize() else { throw .result(.notPermitted) }
+        guard size > 0 else { throw .result(.invalidParameter) }
         let end = facts.executed + size
         guard size.isMultiple(of: rules.pageSize) || end == imageSize else {
-            return fail(
-                .create,
-                .result(size > rules.objectSize ? .insufficientResources : .invalidParameter)
-            )
+            throw .result(size > rules.objectSize ? .insufficientResources : .invalidParameter)
         }
-        guard size <= rules.objectSize else {
-            return fail(.create, .result(.insufficientResources))
-        }
-        guard end <= imageSize else { return fail(.create, .result(.notPermitted)) }
+        guard size <= rules.objectSize else { throw .result(.insufficientResources) }
+        guard end <= imageSize else { throw .result(.notPermitted) }
         facts.received = facts.executed
         facts.receivedCRC = facts.executedCRC
         facts.objectSize = size
         packetsToReceipt = receiptInterval
-        let pages = stride(from: facts.executed, to: end, by: rules.pageSize)
-        return pages.map { .erase(offset: $0) } + done(.create)
+        return stride(from: facts.executed, to: end, by: rules.pageSize).map { .erase(offset: $0) }
     }
 
-    private mutating func executeData() -> [Action] {
-        guard let imageSize = imageSize() else { return fail(.execute, .result(.notPermitted)) }
+    /// Executes the data object; true when the image is complete and right.
+    private mutating func executeData() throws(DFUFault) -> Bool {
+        guard let imageSize = imageSize() else { throw .result(.notPermitted) }
         guard let size = facts.objectSize else {
             // There is no current object: the last one was executed before.
             guard facts.executed > 0, !rules.refusesSecondExecute else {
-                return fail(.execute, .result(.notPermitted))
+                throw .result(.notPermitted)
             }
-            return done(.execute)
+            return false
         }
-        guard facts.received == facts.executed + size else {
-            return fail(.execute, .result(.notPermitted))
-        }
+        guard facts.received == facts.executed + size else { throw .result(.notPermitted) }
         facts.executed = facts.received
         facts.executedCRC = facts.receivedCRC
         facts.objectSize = nil
-        guard facts.executed == imageSize else { return done(.execute) }
-        return finish()
-    }
-
-    private mutating func finish() -> [Action] {
+        guard facts.executed == imageSize else { return false }
         let image = memory.read(0..<facts.executed)
-        guard let packet = try? InitPacket(facts.initPacket),
-            sha256(image) == packet.digest
-        else {
+        guard let packet = try? InitPacket(facts.initPacket), sha256(image) == packet.digest else {
             facts = TransferFacts()
-            return fail(.execute, .extended(.verificationFailed))
+            throw .extended(.verificationFailed)
         }
-        isRestarting = true
-        return done(.execute) + [.restart(activate: true)]
+        return true
     }
 
     // MARK: Answers
@@ -362,13 +354,7 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
             : .checksum(offset: UInt32(offset), crc: crc)
     }
 
-    private func done(_ operation: DFUOperation) -> [Action] {
-        [.notify(DFUResponse.done(operation).bytes)]
-    }
-
-    private func fail(_ operation: DFUOperation, _ fault: DFUFault) -> [Action] {
-        [.notify(DFUResponse.failed(operation: operation.rawValue, fault).bytes)]
-    }
+    private func notify(_ response: DFUResponse) -> [Action] { [.notify(response.bytes)] }
 
     /// Requests for serial transports: MTU, ping, hardware and firmware version.
     private static var serialRequests: [UInt8] { [0x07, 0x09, 0x0A, 0x0B] }
@@ -386,6 +372,6 @@ package struct SecureDFUTarget<Memory: ImageMemory> {
             case .unknownObjectType: .unsupportedType
             case .wrongLength: .invalidParameter
             }
-        return [.notify(DFUResponse.failed(operation: operation, .result(result)).bytes)]
+        return notify(.failed(operation: operation, .result(result)))
     }
 }

@@ -70,7 +70,7 @@ extension DFUResponse {
 }
 
 /// A result of the control point other than success.
-package enum DFUFault: Hashable, Sendable {
+package enum DFUFault: Error, Hashable, Sendable {
     case result(DFUResult)
     case extended(DFUExtendedError)
     /// A code that the protocol does not define.
