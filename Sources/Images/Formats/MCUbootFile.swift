@@ -41,22 +41,12 @@ package struct MCUbootFile: Sendable, Equatable {
         do throws(MCUbootError) {
             image = try MCUbootImage(bytes)
         } catch { throw .structure(error) }
-        // The hash of an encrypted image is the one of its content before encryption.
-        let isChecked = Self.hash(image.hashKind, of: bytes[image.hashedRange]) == image.hash
+        isChecked = image.matches(bytes)
         guard isChecked || image.isEncrypted else {
             throw .wrongHash(image.hashKind)
         }
-        self.isChecked = isChecked
         self.bytes = bytes
         digest = SHA256.digest(of: bytes)
-    }
-
-    private static func hash(_ kind: MCUbootValue.Kind, of bytes: ArraySlice<UInt8>) -> [UInt8] {
-        switch kind {
-        case .sha384: LongDigest.sha384.digest(of: Array(bytes))
-        case .sha512: LongDigest.sha512.digest(of: Array(bytes))
-        default: SHA256.digest(of: Array(bytes)).bytes
-        }
     }
 
     /// Warnings for people, before the image is sent.

@@ -41,6 +41,17 @@ package struct MCUbootImage: Equatable, Sendable {
     /// values.
     package var hashedRange: Range<Int> { 0..<header.valuesStart + header.protectedSize }
 
+    /// Whether its hash is that of these bytes, from which it was read; the hash of an encrypted image
+    /// is the one of its content before encryption.
+    package func matches(_ bytes: [UInt8]) -> Bool {
+        let hashed = Array(bytes[hashedRange])
+        return switch hashKind {
+        case .sha384: LongDigest.sha384.digest(of: hashed) == hash
+        case .sha512: LongDigest.sha512.digest(of: hashed) == hash
+        default: SHA256.digest(of: hashed).bytes == hash
+        }
+    }
+
     package var signatures: [MCUbootValue.Kind] {
         values.map(\.kind).filter(\.isSignature)
     }
