@@ -184,7 +184,7 @@ package final class DepotSlot {
 
     deinit { flush() }
 
-    package var imageCapacity: Int { memory.imageCapacity }
+    package var capacity: Int { memory.imageCapacity }
 
     private var start: UnsafeMutableRawPointer { memory.offset(ofSlot: index) }
 
@@ -222,7 +222,7 @@ package final class DepotSlot {
     }
 
     package func write(_ bytes: ArraySlice<UInt8>, at offset: Int) {
-        precondition(offset >= 0 && offset + bytes.count <= imageCapacity, "outside the flash")
+        precondition(offset >= 0 && offset + bytes.count <= capacity, "outside the flash")
         let follows = offset == waitingPlace + waiting.count
         if !follows || waiting.count + bytes.count > Self.mostWaiting { flush() }
         if waiting.isEmpty {
@@ -234,7 +234,7 @@ package final class DepotSlot {
 
     package func read(_ range: Range<Int>) -> [UInt8] {
         precondition(
-            range.lowerBound >= 0 && range.upperBound <= imageCapacity,
+            range.lowerBound >= 0 && range.upperBound <= capacity,
             "outside the flash"
         )
         flush()

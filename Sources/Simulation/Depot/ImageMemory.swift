@@ -20,40 +20,19 @@ package struct VolatileMemory: ImageMemory {
     package func read(_ range: Range<Int>) -> [UInt8] { Array(bytes[range]) }
 }
 
-/// A slot is an image memory of the depot's file.
-extension DepotSlot: ImageMemory {
-    package var capacity: Int { imageCapacity }
-}
+extension DepotSlot: ImageMemory {}
 
 /// The memory for a simulated module's image: in the depot's file, or in the process only.
-package enum ModuleMemory: ImageMemory {
-    case volatile(VolatileMemory)
-    case slot(DepotSlot)
+package struct ModuleMemory: ImageMemory {
+    private var memory: any ImageMemory
 
-    package var capacity: Int {
-        switch self {
-        case .volatile(let memory): memory.capacity
-        case .slot(let slot): slot.imageCapacity
-        }
-    }
+    init(_ memory: any ImageMemory) { self.memory = memory }
+
+    package var capacity: Int { memory.capacity }
 
     package mutating func write(_ bytes: ArraySlice<UInt8>, at offset: Int) {
-        switch self {
-        case .volatile(var memory):
-            self = .slotless
-            memory.write(bytes, at: offset)
-            self = .volatile(memory)
-        case .slot(let slot): slot.write(bytes, at: offset)
-        }
+        memory.write(bytes, at: offset)
     }
 
-    package func read(_ range: Range<Int>) -> [UInt8] {
-        switch self {
-        case .volatile(let memory): memory.read(range)
-        case .slot(let slot): slot.read(range)
-        }
-    }
-
-    /// Contains no bytes, so that a memory is not copied when it is written.
-    private static var slotless: ModuleMemory { .volatile(VolatileMemory(capacity: 0)) }
+    package func read(_ range: Range<Int>) -> [UInt8] { memory.read(range) }
 }

@@ -66,10 +66,10 @@ package struct ModulePlace {
     }
 
     /// The memory for the module's image.
-    package var memory: ModuleMemory { slot.map { .slot($0) } ?? volatileMemory }
+    package var memory: ModuleMemory { slot.map { ModuleMemory($0) } ?? volatileMemory }
 
     package var volatileMemory: ModuleMemory {
-        .volatile(VolatileMemory(capacity: imageCapacity))
+        ModuleMemory(VolatileMemory(capacity: imageCapacity))
     }
 }
 
