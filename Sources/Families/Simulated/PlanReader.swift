@@ -165,37 +165,36 @@ package struct FaultReader<Kind: FaultKind> {
 
     /// Faults at a byte of an image.
     mutating func bytes(from first: Int = 0, _ words: KeyValuePairs<String, (Int) -> Kind>) {
-        for (key, kind) in words {
-            let at = reader.byteCount(key, in: first...(64 << 20), .optional)
-            if let at { kinds.append(kind(at.bytes)) }
-        }
+        add(words) { $0.byteCount($1, in: first...(64 << 20), .optional)?.bytes }
     }
 
     mutating func numbers(
         in range: ClosedRange<Int> = 1...1_000_000,
         _ words: KeyValuePairs<String, (Int) -> Kind>
     ) {
-        for (key, kind) in words {
-            if let number = reader.integer(key, in: range, .optional) { kinds.append(kind(number)) }
-        }
+        add(words) { $0.integer($1, in: range, .optional) }
     }
 
     mutating func durations(
         in range: ClosedRange<Duration> = .zero ... .seconds(365 * 86_400),
         _ words: KeyValuePairs<String, (Duration) -> Kind>
     ) {
-        for (key, kind) in words {
-            if let time = reader.duration(key, in: range, .optional) { kinds.append(kind(time)) }
-        }
+        add(words) { $0.duration($1, in: range, .optional) }
     }
 
     mutating func choices<Choice: CaseIterable & RawRepresentable<String>>(
         _ words: KeyValuePairs<String, (Choice) -> Kind>
     ) {
+        add(words) { $0.choice($1, Choice.self, .optional) }
+    }
+
+    /// Adds the kinds whose keys have a value.
+    private mutating func add<Value>(
+        _ words: KeyValuePairs<String, (Value) -> Kind>,
+        _ value: (inout FieldReader, String) -> Value?
+    ) {
         for (key, kind) in words {
-            if let choice = reader.choice(key, Choice.self, .optional) {
-                kinds.append(kind(choice))
-            }
+            if let found = value(&reader, key) { kinds.append(kind(found)) }
         }
     }
 }

@@ -35,6 +35,8 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
     package var signal: Int?
     /// Number of reads and writes so far: a fault can be scheduled for one of them.
     package internal(set) var exchanges = 0
+    /// Number of the last notification of an update.
+    private(set) var notifications = 0
     private(set) var link: AirLink?
     var isSilent = false
     /// Counts restarts: work from before the last restart is not continued.
@@ -165,6 +167,12 @@ package class SimulatedModule<Plan: SimulatedModulePlan, Facts: FlashFacts>:
     /// The flash needs this long before anything else happens.
     func occupyFlash(_ time: Duration) {
         busyUntil = max(busyUntil, world.now).advanced(by: time)
+    }
+
+    /// Counts a notification of an update; true when the script loses the one with this number.
+    func isLost(_ fault: (Int) -> Plan.Kind) -> Bool {
+        notifications += 1
+        return happens(fault(notifications))
     }
 
     /// Notifies as soon as the flash is ready.

@@ -71,8 +71,7 @@ extension ComoduleModule {
     }
 
     func notify(_ bytes: [UInt8], after delay: Duration) {
-        notifications += 1
-        if happens(.loseNotification(notifications)) { return }
+        if isLost({ .loseNotification($0) }) { return }
         let bytes = falsified(bytes)
         let times = happens(.repeatNotification(notifications)) ? 2 : 1
         for _ in 0..<times { tell(bytes, after: delay) }

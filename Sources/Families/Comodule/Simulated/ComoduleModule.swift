@@ -23,7 +23,6 @@ package final class ComoduleModule: SimulatedModule<ModulePlan, ModuleFacts> {
     private var selected: UInt16 = 0
     private var loaded = ComoduleRecord(id: 0, data: [])
     var isStuck = false
-    var notifications = 0
     private var loading: (record: ComoduleRecord, at: Moment)?
     private var vehicle: VehicleSettings
     /// How long the current answer is delayed: a request sets it, and the link takes it right after

@@ -5,7 +5,6 @@ import Simulation
 /// A simulated ESP device: its application with the OTA service, and its faults.
 package final class ESPModule: SimulatedModule<ESPPlan, FirmwareVersion> {
     private var target: ESPTarget
-    private var acks = 0
 
     init(_ plan: ESPPlan, _ place: ModulePlace) {
         target = ESPTarget(server: plan.server)
@@ -71,9 +70,7 @@ package final class ESPModule: SimulatedModule<ESPPlan, FirmwareVersion> {
         for action in actions {
             switch action {
             case .acknowledge(let bytes):
-                acks += 1
-                if happens(.ackLost(acks)) { continue }
-                notifyWhenReady(bytes, on: ESPNumbers.firmware)
+                if !isLost({ .ackLost($0) }) { notifyWhenReady(bytes, on: ESPNumbers.firmware) }
             case .answer(let bytes): notifyWhenReady(bytes, on: ESPNumbers.command)
             case .erase(let count):
                 let pages = (count + ESPNumbers.sectorLength - 1) / ESPNumbers.sectorLength

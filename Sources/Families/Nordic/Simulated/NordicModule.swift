@@ -19,7 +19,6 @@ package struct NordicFacts: FlashFacts {
 package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
     private var legacy: LegacyDFUTarget
     private var secure: SecureDFUTarget<ModuleMemory>
-    private var notifications = 0
 
     init(_ plan: NordicPlan, _ place: ModulePlace) {
         let refuses = plan.faults.contains { $0.kind == .refusesInit }
@@ -166,9 +165,7 @@ package final class NordicModule: SimulatedModule<NordicPlan, NordicFacts> {
     }
 
     private func notify(_ bytes: [UInt8], on characteristic: Characteristic) {
-        notifications += 1
-        if happens(.notificationLost(notifications)) { return }
-        notifyWhenReady(bytes, on: characteristic)
+        if !isLost({ .notificationLost($0) }) { notifyWhenReady(bytes, on: characteristic) }
     }
 
     private func activate(_ version: FirmwareVersion?, isSystem: Bool) {
