@@ -1,4 +1,5 @@
 import Base
+import Radio
 
 /// Waiting without holding an adapter.
 extension Execution {
@@ -21,6 +22,19 @@ extension Execution {
         }
         await depot.air.take(for: need)
         if depot.stop.isRequested { throw .stopped }
+    }
+
+    /// The same while an update waits for its module.
+    func rest(
+        until moment: Moment,
+        _ memory: UpdateMemory,
+        for purpose: String
+    ) async throws(Halt) {
+        let need: AirtimeNeed =
+            if memory.inBootloader {
+                .bootloader
+            } else if memory.settleDeadline == nil { .next } else { .settling }
+        try await rest(until: moment, need, for: purpose)
     }
 
     /// Rests between two attempts; false when the run was stopped meanwhile.

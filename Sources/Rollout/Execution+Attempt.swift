@@ -44,7 +44,7 @@ extension Execution {
         }
         // A job without an update also reports what its module runs, if a link was opened.
         if !hasLooked, link.application != nil, driver.tellsVersions {
-            _ = try await look(at: UpdateOrder(serial: job.serial, parts: []))
+            try await look(at: UpdateOrder(serial: job.serial, parts: []))
         }
     }
 
@@ -67,32 +67,12 @@ extension Execution {
         )
     }
 
-    // MARK: Inspection
-
     /// Reads the module's hardware and versions, and reports them as an event.
-    func look(at order: UpdateOrder) async throws(Halt) -> Inspection {
+    private func look(at order: UpdateOrder) async throws(Halt) {
         try await enter(.inspecting)
         let application = try await present()
         do throws(ModuleError) {
-            return noted(try await application.inspect(order), of: order.target)
+            inspected(try await application.inspect(order), of: order.target)
         } catch { throw Halt(error, "while reading its versions") }
-    }
-
-    func noted(_ found: Inspection, of target: ModulePart) -> Inspection {
-        hasLooked = true
-        let version = found.firmware.version
-        if record.versionBefore == nil { record.versionBefore = version }
-        record.versionAfter = version
-        func text(_ number: Int?) -> String { number.map(String.init) ?? "unknown" }
-        var facts = [
-            Fact("type", text(found.firmware.type)),
-            Fact("variant", text(found.firmware.variant)),
-        ]
-        for part in ModulePart.allCases where part != target {
-            guard let version = found.versions[part] else { continue }
-            facts.append(Fact(part.rawValue, version.description))
-        }
-        depot.events.emit(.inspected(vehicle, version: version, facts: facts))
-        return found
     }
 }

@@ -99,16 +99,13 @@ extension Execution {
         // A condition may have been asked over a link, which is open still.
         var sighting: ModuleSighting? = link.application == nil ? sighting : nil
         while true {
-            let run = UpdateRun(
-                update,
+            let ending = try await ending(
+                of: update,
                 step: place,
-                isWaypoint: false,
                 under: terms,
                 keeping,
-                of: self,
                 from: sighting
             )
-            let ending = try await run.ending()
             switch ending {
             case .alreadyCurrent, .passed, .rejected:
                 // This was decided by one read, which proves nothing: now the module is watched

@@ -3,11 +3,16 @@ import Families
 import Radio
 import Store
 
-/// Reaching the module: what an execution adds to the owner of its link.
+/// Reaching the module: what an execution adds to its link, for steps and updates alike.
 ///
 /// It gives the adapter back between two searches, records in the journal that the module was seen
 /// and where its bootloader will be, and waits for other programs.
-extension Execution {
+extension Execution: UpdateOwner {
+    var isStopped: @Sendable () -> Bool {
+        let stop = depot.stop
+        return { stop.isRequested }
+    }
+
     /// Searches as often as the rules allow before the module counts as unreachable.
     func search() async throws(Halt) -> ModuleSighting {
         let rules = depot.rules
@@ -88,7 +93,6 @@ extension Execution {
 
     /// Searches once for the module, in either role; nil when it was not heard.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
-        let stop = depot.stop
         let sighting: ModuleSighting?
         do throws(RadioError) {
             sighting = try await link.seek(
@@ -97,14 +101,14 @@ extension Execution {
                     Peer(handle: $0)
                 },
                 before: deadline,
-                unless: { stop.isRequested }
+                unless: isStopped
             )
         } catch { throw Halt(error, "while searching") }
         if let sighting {
             lastSignal = sighting.signal
             debt?.seenRun = depot.run
         }
-        if sighting == nil && stop.isRequested { throw .stopped }
+        if sighting == nil && depot.stop.isRequested { throw .stopped }
         return sighting
     }
 
@@ -163,4 +167,37 @@ extension Execution {
             "the module refuses our secret; check the vehicle's `secret` in the fleet"
         )
     }
+
+    func halt(after fault: RadioError) -> Halt { .host(fault) }
+
+    func refusal(_ error: ModuleError) throws(Halt) -> UpdateFault {
+        guard case .failure(let failure, let message) = halt(after: error, "")
+        else { throw halt(after: error, "while authenticating") }
+        return UpdateFault(failure, message)
+    }
+
+    // MARK: Observations
+
+    func inspected(_ found: Inspection, of target: ModulePart) {
+        hasLooked = true
+        let version = found.firmware.version
+        if record.versionBefore == nil { record.versionBefore = version }
+        record.versionAfter = version
+        func text(_ number: Int?) -> String { number.map(String.init) ?? "unknown" }
+        var facts = [
+            Fact("type", text(found.firmware.type)),
+            Fact("variant", text(found.firmware.variant)),
+        ]
+        for part in ModulePart.allCases where part != target {
+            guard let version = found.versions[part] else { continue }
+            facts.append(Fact(part.rawValue, version.description))
+        }
+        depot.events.emit(.inspected(vehicle, version: version, facts: facts))
+    }
+
+    func observed(_ seen: Observation) {
+        if let version = seen.version { record.versionAfter = version }
+    }
+
+    func sent(_ count: Int) { bytesSent += count }
 }

@@ -41,6 +41,12 @@ extension Execution {
         (keptDebt, payment) = (debt, nil)
     }
 
+    /// Writes the record as it stands now, without a change of its state.
+    func touch(durably: Bool, intending act: Act?) async throws(JournalError) {
+        record.updated = time.wallTime
+        try await save(durably: durably, intending: act)
+    }
+
     func enter(
         _ state: ExecutionState,
         durably: Bool = false,

@@ -21,17 +21,63 @@ extension Execution {
         for stage in stages {
             if sighting == nil, link.application == nil { _ = try await present() }
             let isWaypoint = stage.digest != update.digest
-            let run = UpdateRun(
-                stage,
+            let ending = try await ending(
+                of: stage,
                 step: step,
                 isWaypoint: isWaypoint,
                 isLast: !isWaypoint && step == job.steps.count - 1 && job.always.isEmpty,
-                of: self,
                 from: sighting
             )
             sighting = nil
-            try conclude(try await run.ending(), stage)
+            try conclude(ending, stage)
         }
+    }
+
+    /// Carries out one update: from a sighting of the module, on the open link, or with a search.
+    func ending(
+        of update: UpdateJob,
+        step: Int,
+        isWaypoint: Bool = false,
+        isLast: Bool = false,
+        under terms: UpdateTerms? = nil,
+        _ keeping: UpdateRun.Keeping = .asking,
+        from sighting: ModuleSighting?
+    ) async throws(Halt) -> UpdateEnding {
+        let memory = UpdateMemory(debt, of: update.digest, interruptions: record.interruptions)
+        let usual = depot.rules.limits
+        var limits = job.times.applied(to: usual) ?? usual
+        limits.health = update.healthyWithin
+        let session = UpdateSession(
+            update.goal(
+                by: driver,
+                isWaypoint: isWaypoint,
+                hasHealthCheck: !update.healthy.isEmpty || !update.judge.isEmpty
+                    || keeping != .asking
+            ),
+            limits: limits,
+            memory: memory,
+            // It did not return to its application between two runs, either.
+            hasWaitedOut: stoodInBootloader.map {
+                $0.advanced(by: limits.bootloaderPatience) <= time.wallTime
+            } ?? false,
+            now: time.now,
+            wallTime: time.wallTime
+        )
+        let run = UpdateRun(
+            update,
+            step: step,
+            isLast: isLast,
+            under: terms,
+            keeping,
+            from: memory,
+            of: self
+        )
+        return try await UpdateEngine(
+            update.order(for: job.serial),
+            session,
+            over: self,
+            noting: run
+        ).ending(from: sighting)
     }
 
     /// Continues with the next step, or ends the attempt.
@@ -163,11 +209,61 @@ extension Execution {
         return act
     }
 
-    /// Pays the debt: the module was seen settled.
+    /// The state of an update that the journal gets with the next record.
+    func keep(_ memory: UpdateMemory, of update: UpdateJob) {
+        if debt?.image == update.digest { debt?.keep(memory) }
+        if memory.stage != .none {
+            record.image = update.digest
+            record.totalBytes = ByteCount(bytes: update.size)
+        }
+        if memory.stage != .none || record.image == update.digest {
+            record.keep(memory)
+        } else {
+            record.inBootloader = memory.inBootloader
+        }
+    }
+
+    func interrupted(by cause: UpdateFault, count: Int) async throws(JournalError) {
+        depot.events.emit(.interrupted(vehicle, cause: cause.description, count: count))
+        try await note(.interrupted, durably: false)
+    }
+
+    func progressed(_ progress: Progress) {
+        record.acknowledged = progress.acknowledged
+        depot.events.emit(.progress(vehicle, progress))
+    }
+
+    /// The verdict of the operator's program on the module with its new image.
+    func judged(_ update: UpdateJob, before deadline: Moment?) async -> UpdateSession.Health {
+        let left = deadline.map { time.now.duration(to: $0) }
+        return await depot.judge(
+            Judgement(
+                program: update.judge,
+                vehicle: vehicle,
+                serial: job.serial,
+                image: update.name,
+                version: update.version,
+                adapter: depot.central.adapter,
+                limit: max(.seconds(1), left ?? update.healthyWithin)
+            )
+        ).health
+    }
+
+    /// The module was seen settled: pays the debt of the update.
     ///
     /// The payment is written immediately, or with the verdict when nothing is done in between
     /// (`isLast`).
-    func pay(_ debt: Debt, as outcome: String, isLast: Bool) async throws(JournalError) {
+    func settled(
+        _ update: UpdateJob,
+        as outcome: String,
+        isLast: Bool
+    ) async throws(JournalError) {
+        record.stage = UpdateMemory.Stage.none.rawValue
+        record.settleDeadline = nil
+        record.targetSeen = false
+        record.part = 0
+        record.inBootloader = false
+        guard let debt, debt.image == update.digest else { return }
         payment = Payment(
             of: debt,
             as: outcome,

@@ -130,7 +130,7 @@ final class UpdateCarrier {
             now: time.now,
             wallTime: time.wallTime
         )
-        return try await UpdateEngine(plan.order, session, at: self).ending()
+        return try await UpdateEngine(plan.order, session, over: self, noting: self).ending()
     }
 
     private func end(_ ending: UpdateEnding) -> Result<FirmwareUpdateResult, ModuleFailure> {
@@ -184,7 +184,9 @@ final class UpdateCarrier {
     }
 }
 
-extension UpdateCarrier: UpdateEnvironment {
+extension UpdateCarrier: UpdateOwner {
+    var driver: any UpdateDriver { plan.driver }
+
     var isStopped: @Sendable () -> Bool {
         let stopping = update.stopping
         return { stopping.isRequested || Task.isCancelled }
@@ -215,13 +217,9 @@ extension UpdateCarrier: UpdateEnvironment {
         bootloaderPlace = link.application?.bootloaderPlace?.handle ?? bootloaderPlace
     }
 
-    func openBootloader() async throws(ModuleError) {
-        try await link.openBootloader(by: plan.driver)
-    }
-
     func rest(
         until moment: Moment,
-        _ session: UpdateSession,
+        _ memory: UpdateMemory,
         for purpose: String
     ) async throws(Halt) {
         await wait(max(.zero, time.now.duration(to: moment)), for: purpose)
@@ -243,14 +241,18 @@ extension UpdateCarrier: UpdateEnvironment {
 
     // MARK: Observations
 
-    func checkAgain() async throws(Halt) {}
-
-    func inspected(_ found: Inspection) {
+    func inspected(_ found: Inspection, of target: ModulePart) {
         guard let version = found.firmware.version else { return }
         log.info("\(plan.serial): runs \(version)")
     }
 
     func observed(_ seen: Observation) {}
+
+    func sent(_ count: Int) {}
+}
+
+extension UpdateCarrier: UpdateNotes {
+    func checkAgain() async throws(Halt) {}
 
     func health(
         on application: any ModuleApplication,
@@ -261,10 +263,6 @@ extension UpdateCarrier: UpdateEnvironment {
         let before = plan.image.content.parts.prefix(part).reduce(0) { $0 + $1.size }
         upload = (before, time.now)
     }
-
-    func sent(_ count: Int) {}
-
-    // MARK: Notes
 
     func keep(_ session: UpdateSession) async throws(Halt) {
         let interrupted = session.memory.interruptions > memory.interruptions

@@ -1,42 +1,49 @@
 import Base
 import Synchronization
 
-/// Carries out an update: performs the actions of the session over the link of an environment.
-package final class UpdateEngine<Environment: UpdateEnvironment> {
-    private let environment: Environment
+/// Carries out an update: performs the actions of the session over the owner's link.
+package final class UpdateEngine<Owner: UpdateOwner, Notes: UpdateNotes>
+where Notes.Halt == Owner.Halt {
+    private let owner: Owner
+    private let notes: Notes
     private let order: UpdateOrder
     private var session: UpdateSession
     private var sighting: ModuleSighting?
 
-    package init(_ order: UpdateOrder, _ session: UpdateSession, at environment: Environment) {
+    package init(
+        _ order: UpdateOrder,
+        _ session: UpdateSession,
+        over owner: Owner,
+        noting notes: Notes
+    ) {
         self.order = order
         self.session = session
-        self.environment = environment
+        self.owner = owner
+        self.notes = notes
     }
 
-    private var time: any Timekeeper { environment.time }
+    private var time: any Timekeeper { owner.time }
 
-    /// Runs to the end: from a sighting of the module, on the environment's open link, or with a
-    /// search.
+    /// Runs to the end: from a sighting of the module, on the owner's open link, or with a search.
     package func ending(
         from sighting: ModuleSighting? = nil
-    ) async throws(Environment.Halt) -> UpdateEnding {
+    ) async throws(Owner.Halt) -> UpdateEnding {
         self.sighting = sighting
         var action: UpdateSession.Action
         if let sighting {
             action = session.begin(at: time.now)
             action = session.sighted(sighting.role, at: time.now)
-        } else if environment.link.application != nil {
+        } else if owner.link.application != nil {
             action = session.begin(linkedTo: .application, at: time.now)
         } else {
             action = session.begin(at: time.now)
         }
         while true {
-            if environment.isStopped(), !session.isSending { action = session.stopRequested() }
-            if action.isBeyondReturn { try await environment.checkAgain() }
-            try await environment.keep(session)
+            if owner.isStopped(), !session.isSending { action = session.stopRequested() }
+            if action.isBeyondReturn { try await notes.checkAgain() }
+            try await notes.keep(session)
             if case .ended(let ending) = action {
-                try await environment.close(ending, session)
+                try await notes.close(ending, session)
                 return ending
             }
             action = try await perform(action)
@@ -45,21 +52,21 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
 
     private func perform(
         _ action: UpdateSession.Action
-    ) async throws(Environment.Halt) -> UpdateSession.Action {
+    ) async throws(Owner.Halt) -> UpdateSession.Action {
         switch action {
         case .seek(let moment):
             return try await seek(from: moment)
         case .connect:
             return try await connect()
         case .pause(let moment):
-            if environment.link.isOpen {
+            if owner.link.isOpen {
                 await wait(until: moment, for: session.deadlineLabel)
             } else {
-                try await environment.rest(until: moment, session, for: session.deadlineLabel)
+                try await owner.rest(until: moment, session.memory, for: session.deadlineLabel)
             }
             return session.tick(at: time.now)
         case .disconnect:
-            await environment.link.close()
+            await owner.link.close()
             return session.disconnected(at: time.now)
         case .transfer(let part, let pace):
             return try await transfer(part, pace: pace)
@@ -74,39 +81,39 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
 
     /// Searches for the module repeatedly, each time briefly, so that the adapter can work for
     /// other modules while this one restarts.
-    private func seek(from moment: Moment) async throws(Environment.Halt) -> UpdateSession.Action {
+    private func seek(from moment: Moment) async throws(Owner.Halt) -> UpdateSession.Action {
         let deadline = session.nextDeadline ?? time.now
         var pause = ReturnPause()
         if moment > time.now || session.isRestarting {
             let first = min(deadline, max(moment, time.now).advanced(by: pause.next()))
-            try await environment.rest(until: first, session, for: "the module to come back")
+            try await owner.rest(until: first, session.memory, for: "the module to come back")
         }
         while true {
             // After a wait for the adapter, the module gets one more look, even if the deadline has
             // passed.
             let look = time.now.advanced(by: ReturnPause.look)
-            sighting = try await environment.seek(before: look)
+            sighting = try await owner.seek(before: look)
             if let sighting { return session.sighted(sighting.role, at: time.now) }
-            if environment.isStopped() { return session.stopRequested() }
+            if owner.isStopped() { return session.stopRequested() }
             if time.now >= deadline { return session.missed(at: time.now) }
             let next = min(deadline, time.now.advanced(by: pause.next()))
-            try await environment.rest(until: next, session, for: "the module to come back")
+            try await owner.rest(until: next, session.memory, for: "the module to come back")
         }
     }
 
-    private func connect() async throws(Environment.Halt) -> UpdateSession.Action {
+    private func connect() async throws(Owner.Halt) -> UpdateSession.Action {
         guard let sighting else { return session.missed(at: time.now) }
         do throws(RadioError) {
-            try await environment.connect(to: sighting)
+            try await owner.connect(to: sighting)
         } catch { return try weigh(.radio(error)) }
         do throws(ModuleError) {
             switch sighting.role {
-            case .application: try await environment.openApplication()
-            case .bootloader: try await environment.openBootloader()
+            case .application: try await owner.openApplication()
+            case .bootloader: try await owner.link.openBootloader(by: owner.driver)
             }
         } catch {
             if error.isAboutAuthentication {
-                return session.failed(try environment.refusal(error), at: time.now)
+                return session.failed(try owner.refusal(error), at: time.now)
             }
             return try weigh(error)
         }
@@ -118,19 +125,19 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
         _ action: UpdateSession.Action
     ) async throws(ModuleError) -> UpdateSession.Action {
         if case .probe = action {
-            guard let receiver = environment.link.receiver else { throw .radio(.linkLost) }
+            guard let receiver = owner.link.receiver else { throw .radio(.linkLost) }
             return session.probed(try await receiver.probe(order), at: time.now)
         }
         if case .activate = action {
-            guard let receiver = environment.link.receiver else { throw .radio(.linkLost) }
+            guard let receiver = owner.link.receiver else { throw .radio(.linkLost) }
             try await receiver.activate(order)
             return session.activated(at: time.now)
         }
-        guard let application = environment.link.application else { throw .radio(.linkLost) }
+        guard let application = owner.link.application else { throw .radio(.linkLost) }
         switch action {
         case .inspect:
             let found = try await application.inspect(order)
-            environment.inspected(found)
+            owner.inspected(found, of: order.target)
             return session.inspected(found, at: time.now)
         case .prepare:
             try await application.prepare(order)
@@ -139,12 +146,12 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
             let seen = try await application.observe(
                 order,
                 at: moment,
-                unless: environment.isStopped
+                unless: owner.isStopped
             )
-            environment.observed(seen)
+            owner.observed(seen)
             return session.observed(seen, at: time.now)
         case .check:
-            let health = try await environment.health(on: application, before: session.nextDeadline)
+            let health = try await notes.health(on: application, before: session.nextDeadline)
             return session.checked(health, at: time.now)
         case .confirm:
             try await application.confirm(order)
@@ -158,11 +165,11 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
     }
 
     /// Faults of the host are not those of the module; the session evaluates all others.
-    private func weigh(_ error: ModuleError) throws(Environment.Halt) -> UpdateSession.Action {
+    private func weigh(_ error: ModuleError) throws(Owner.Halt) -> UpdateSession.Action {
         if case .radio(let radio) = error, radio.isHostFault {
-            throw environment.halt(after: radio)
+            throw owner.halt(after: radio)
         }
-        if error.isLinkLoss { environment.link.forgetLink() }
+        if error.isLinkLoss { owner.link.forgetLink() }
         return session.failed(error.fault(while: session.doing), at: time.now)
     }
 
@@ -171,13 +178,13 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
     private func transfer(
         _ part: Int,
         pace: Int
-    ) async throws(Environment.Halt) -> UpdateSession.Action {
-        guard let receiver = environment.link.receiver else { return try weigh(.radio(.linkLost)) }
-        let (time, isStopped) = (time, environment.isStopped)
-        var fault: Environment.Halt?
+    ) async throws(Owner.Halt) -> UpdateSession.Action {
+        guard let receiver = owner.link.receiver else { return try weigh(.radio(.linkLost)) }
+        let (time, isStopped) = (time, owner.isStopped)
+        var fault: Owner.Halt?
         let overdue = Overdue(session.nextDeadline)
         let sentBefore = receiver.bytesSent
-        environment.begins(part)
+        notes.begins(part)
         let result: Result<TransferEnd, ModuleError>
         do throws(ModuleError) {
             result = .success(
@@ -194,13 +201,13 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
                         at: time.now
                     )
                     overdue.moment = session.nextDeadline
-                    do throws(Environment.Halt) {
-                        try await environment.progressed(heard, session)
+                    do throws(Owner.Halt) {
+                        try await notes.progressed(heard, session)
                     } catch { fault = error }
                 }
             )
         } catch { result = .failure(error) }
-        environment.sent(receiver.bytesSent - sentBefore)
+        owner.sent(receiver.bytesSent - sentBefore)
         if let fault { throw fault }
         switch result {
         case .success(.finished(let linkHolds)):
@@ -214,7 +221,7 @@ package final class UpdateEngine<Environment: UpdateEnvironment> {
 
     /// Waits in short pieces, so that a stop request is noticed.
     private func wait(until moment: Moment, for purpose: String) async {
-        while time.now < moment, !environment.isStopped() {
+        while time.now < moment, !owner.isStopped() {
             let next = min(moment, time.now.advanced(by: .seconds(1)))
             await time.sleep(until: next, for: purpose)
         }

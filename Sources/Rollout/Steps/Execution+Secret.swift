@@ -19,7 +19,7 @@ extension Execution {
         guard case .steps = aim, hasLooked, provenUpdates == 0, let challenge = job.challenge else {
             return
         }
-        let (stop, chance, time) = (depot.stop, depot.chance, time)
+        let (isStopped, chance, time) = (isStopped, depot.chance, time)
         var interrogation = Interrogation(
             wrongAnswers: challenge.profile.wrongAnswers.verdict
         )
@@ -31,7 +31,7 @@ extension Execution {
                     try await link.reach(
                         driver.recogniser,
                         before: time.now.advanced(by: depot.rules.seekTimeout),
-                        unless: { stop.isRequested }
+                        unless: isStopped
                     )
                 },
                 right: { (_) async throws(ModuleError) in
@@ -47,7 +47,7 @@ extension Execution {
                 }
             )
         } catch {
-            if error == .radio(.timedOut), stop.isRequested { throw .stopped }
+            if error == .radio(.timedOut), isStopped() { throw .stopped }
             // What it said is not known of the module.
             if error.isAboutAuthentication {
                 (record.versionBefore, record.versionAfter, seen) = (nil, nil, [])
@@ -60,7 +60,6 @@ extension Execution {
     /// one.
     func change(_ secret: ModuleSecretChange, isNew: Bool) async throws(Halt) {
         await hangUp()
-        let stop = depot.stop
         let module = ModuleInHand(
             vehicle: vehicle,
             serial: job.serial,
@@ -70,7 +69,7 @@ extension Execution {
             time: time,
             search: depot.rules.seekTimeout,
             chance: depot.chance,
-            isStopped: { stop.isRequested }
+            isStopped: isStopped
         )
         do throws(SecretChangeFault) {
             opens(
