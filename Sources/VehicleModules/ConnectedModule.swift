@@ -8,40 +8,15 @@ public struct ConnectedModule: Sendable {
     let radio: ModuleRadio
     let profile: Profile
     let bond: BondPolicy?
-    /// Gets the image of the available update.
-    let offer: Latest<FirmwareImage.Source?>
-
-    init(
-        _ connection: ModuleConnection,
-        on radio: ModuleRadio,
-        _ profile: Profile,
-        _ bond: BondPolicy?,
-        _ offer: Latest<FirmwareImage.Source?>
-    ) {
-        self.offer = offer
-        self.bond = bond
-        self.connection = connection
-        self.radio = radio
-        self.profile = profile
-    }
 
     /// The state of the connection: the current one, and each new one.
-    public var states: AsyncStream<ModuleConnectionState> {
-        let connection = connection
-        return Self.map(connection.state.values()) {
-            ModuleConnectionState($0, connection.ending.value)
-        }
-    }
+    public var states: AsyncStream<ModuleConnectionState> { connection.state.values() }
 
-    public var state: ModuleConnectionState {
-        ModuleConnectionState(connection.state.value, connection.ending.value)
-    }
+    public var state: ModuleConnectionState { connection.state.value }
 
     /// Nil while the module is not connected, and for families whose modules do not report their
     /// versions.
-    public var firmware: ModuleFirmwareInfo? {
-        connection.versions.value
-    }
+    public var firmware: ModuleFirmwareInfo? { connection.versions.value }
 
     /// The current firmware information, and each new one; a slow reader misses only older values,
     /// never the newest.
@@ -50,32 +25,17 @@ public struct ConnectedModule: Sendable {
     }
 
     /// The update status of the module.
-    public var updateStatus: ModuleUpdateStatus { ModuleUpdateStatus(connection.update.value) }
+    public var updateStatus: ModuleUpdateStatus { connection.update.value }
 
     /// The current update status, and each new one; a slow reader misses only older values, never
     /// the newest.
-    public var updateStatuses: AsyncStream<ModuleUpdateStatus> {
-        Self.map(connection.update.values()) { ModuleUpdateStatus($0) }
-    }
+    public var updateStatuses: AsyncStream<ModuleUpdateStatus> { connection.update.values() }
 
     // MARK: Properties
 
     /// The module's properties, in the order of its profile; empty while it is not connected.
     public var properties: [ModuleProperty] {
-        get async { await Self.properties(in: connection.properties.value, of: connection) }
-    }
-
-    static func properties(
-        in list: PropertyList,
-        of connection: ModuleConnection
-    ) async -> [ModuleProperty] {
-        guard case .available(let listing) = list else { return [] }
-        var found: [ModuleProperty] = []
-        for reading in listing.readable {
-            guard let spec = await connection.property(reading.name) else { continue }
-            found.append(ModuleProperty(spec, reading.value))
-        }
-        return found + (listing.writeOnly + listing.missing).map { ModuleProperty($0, nil) }
+        get async { connection.properties.value }
     }
 
     /// One property of the module: its kind, unit, limits, access and variant, and its last known

@@ -57,16 +57,7 @@ extension ModuleRadio {
         options.reconnects = reconnects
         options.profiles = .of(form)
         options.bond = bond?.policy
-        let offer = Latest<FirmwareImage.Source?>(nil)
-        if let updates {
-            options.updates = { firmware in
-                let answer = await updates(firmware)
-                let image: FirmwareImage.Source? =
-                    if case .available(_, let image) = answer { image } else { nil }
-                offer.set(image)
-                return answer.check
-            }
-        }
+        options.updates = updates ?? options.updates
         let wanted = options
         let result = await connection().tended { connection in
             let outcome = Latest<Result<Void, ModuleFailure>?>(nil)
@@ -82,7 +73,12 @@ extension ModuleRadio {
                         outcome.set(.success(()))
                     } catch { outcome.set(.failure(error)) }
                 }
-                let module = ConnectedModule(connection, on: self, form, wanted.bond, offer)
+                let module = ConnectedModule(
+                    connection: connection,
+                    radio: self,
+                    profile: form,
+                    bond: wanted.bond
+                )
                 let result = await Self.attempt {
                     try await body(
                         ConnectingModule(connection: connection, module: module, outcome: outcome)

@@ -3,7 +3,7 @@ import Radio
 
 /// The facts that an attempt to connect has collected so far.
 struct ConnectionAttempt {
-    var part = ConnectionState.Connecting.searching
+    var part = ModuleConnectionState.Connecting.searching
     /// Whether the module was heard: if so, the attempt does not fail because the module is out of
     /// reach.
     var wasHeard = false
@@ -103,7 +103,7 @@ extension ModuleFailure {
     }
 
     /// The time is over; `part` is the phase at that moment.
-    static func timedOut(_ part: ConnectionState.Connecting) -> ModuleFailure {
+    static func timedOut(_ part: ModuleConnectionState.Connecting) -> ModuleFailure {
         let (sentence, remedy) =
             switch part {
             case .bluetoothOff: ("Bluetooth stayed switched off", "switch Bluetooth on")

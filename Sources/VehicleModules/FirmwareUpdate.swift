@@ -242,7 +242,7 @@ extension ConnectedModule {
         _ body: @Sendable (FirmwareUpdate) async throws -> R
     ) async throws -> R {
         let (radio, profile, connection, bond) = (radio, profile, connection, bond)
-        let part = FirmwareTarget.Part(rawValue: image.part) ?? .image
+        let part = (FirmwareTarget.Part(rawValue: image.part) ?? .image).rawValue
         let result = try await connection.handOver(part) { serial, secret in
             await ModuleRadio.attempt {
                 let plan = try UpdatePlan(
@@ -254,7 +254,7 @@ extension ConnectedModule {
                     options,
                     resuming: record,
                     keep: keep,
-                    stage: { await connection.updating(part, $0) }
+                    stage: { await connection.updating(part, $0, percent: $1) }
                 )
                 return try await radio.carry(plan, body)
             }
@@ -271,7 +271,7 @@ extension ConnectedModule {
         resuming record: FirmwareUpdateRecord? = nil,
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void = { _ in }
     ) async throws -> FirmwareUpdateResult {
-        guard case .available(let part) = connection.update.value, let fetch = offer.value else {
+        guard let (part, fetch) = await connection.offer else {
             throw await connection.hindrance
                 ?? ModuleFailure(
                     .updateRejected,
@@ -284,10 +284,10 @@ extension ConnectedModule {
                 return .failure(error as? ModuleFailure ?? .notFetched(error))
             }
         }
-        guard image.part == part.rawValue || part == .image else {
+        guard image.part == part || part == FirmwareTarget.Part.image.rawValue else {
             throw ModuleFailure(
                 .invalidImage,
-                "the image is for part \(image.part), and the update for \(part.rawValue)",
+                "the image is for part \(image.part), and the update for \(part)",
                 "answer the check with the part of the image"
             )
         }

@@ -33,11 +33,5 @@ extension ConnectedModule {
     ///
     /// However fast they change, a slow reader costs the memory of one list, and misses only older
     /// lists, never the newest.
-    public var propertyLists: AsyncStream<[ModuleProperty]> {
-        let (source, connection) = (Source(connection.properties.values()), connection)
-        return AsyncStream {
-            guard let list = await source.next() else { return nil }
-            return await Self.properties(in: list, of: connection)
-        }
-    }
+    public var propertyLists: AsyncStream<[ModuleProperty]> { connection.properties.values() }
 }

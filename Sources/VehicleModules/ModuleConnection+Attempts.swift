@@ -28,18 +28,13 @@ extension ModuleConnection {
                     bond: target.options.bond ?? profile.unattendedBond
                 )
             self.link = link
+            let errand = Errand(target: target, profile: profile, driver: driver, link: link)
             while true {
                 if Task.isCancelled { throw .attemptEnded }
                 if let deadline, time.now >= deadline { throw attempt.overdue }
                 do throws(ModuleError) {
-                    let (session, found) = try await once(
-                        target,
-                        on: link,
-                        profile,
-                        driver,
-                        &attempt,
-                        before: deadline
-                    )
+                    let limit = deadline ?? time.now.advanced(by: .seconds(60))
+                    let (session, found) = try await once(errand, &attempt, before: limit)
                     guard mine == generation else {
                         await link.leave()
                         throw .radio(.cancelled)
@@ -60,60 +55,101 @@ extension ModuleConnection {
         } catch { return .failure(error) }
     }
 
+    /// What all attempts to connect have in common.
+    private struct Errand {
+        let target: Target
+        let profile: Profile
+        let driver: any UpdateDriver
+        let link: VehicleLink
+
+        var serial: Serial { target.serial }
+
+        func connecting(
+            _ part: ModuleConnectionState.Connecting,
+            _ name: String?
+        ) -> ModuleConnectionState {
+            .connecting(name: name ?? profile.unnamed, serial: serial.text, part)
+        }
+    }
+
     /// One search, one link, one handshake.
     private func once(
-        _ target: Target,
-        on link: VehicleLink,
-        _ profile: Profile,
-        _ driver: any UpdateDriver,
+        _ errand: Errand,
         _ attempt: inout ConnectionAttempt,
-        before deadline: Moment?
+        before limit: Moment
     ) async throws(ModuleError) -> (Session, Inspection?) {
-        let limit = deadline ?? time.now.advanced(by: .seconds(60))
-        let cached = cache[target.serial]
-        func show(_ part: ConnectionState.Connecting, _ name: String?) -> ModuleName {
-            let name = ModuleName(serial: target.serial, name: name ?? profile.unnamed)
-            attempt.part = part
-            state.change(to: .connecting(name, part))
-            return name
-        }
+        let (link, known) = (errand.link, cache[errand.serial] ?? CachedModule())
         let peer: Peer
-        var name: String? = cached?.name
+        var name = known.name
         var patience = limit
-        if let known = attempt.takeCachedPeer() {
+        if let cached = attempt.takeCachedPeer() {
             // A known address needs no search. If it is stale, little time is lost.
-            peer = known
+            peer = cached
             patience = min(limit, time.now.advanced(by: .seconds(3)))
         } else {
-            let searched = show(attempt.part == .bluetoothOff ? .bluetoothOff : .searching, name)
-            let found = try await search(for: searched, of: profile, on: link, before: limit)
-            attempt.part = .searching
-            guard let found else { throw .radio(.timedOut) }
-            if found.role == .bootloader {
-                _ = show(.firmwareUpdateOngoing, name)
-                throw .value("the module waits in its bootloader")
-            }
-            attempt.wasHeard = true
+            let found = try await heard(errand, as: name, &attempt, before: limit)
             name = found.shownName ?? name
             peer = found.peer
         }
-        let module = show(.handshaking, name)
+        attempt.part = .handshaking
+        state.change(to: errand.connecting(.handshaking, name))
         do throws(RadioError) { try await link.connect(to: peer, before: patience) } catch {
             throw .radio(error)
         }
-        let known = cached ?? CachedModule()
-        try await link.openApplication(by: driver.following(known))
+        try await link.openApplication(by: errand.driver.following(known))
         guard let application = link.application else { throw .radio(.linkLost) }
-        var found = try await inspect(application, of: target.serial, by: driver)
-        var session = try await opened(application, module, profile, found, known.lacking)
+        let found = try await inspect(application, errand)
+        let session = try await opened(application, errand, name, found, known.lacking)
         remember(session, found, peer, name)
         guard found?.isOngoing ?? false else { return (session, found) }
-        log.info("\(target.serial) hands an image on to one of its parts")
-        _ = show(.firmwareUpdateOngoing, name)
+        attempt.part = .firmwareUpdateOngoing
+        return try await rested(session, errand, before: limit)
+    }
+
+    /// Searches for the module's application.
+    private func heard(
+        _ errand: Errand,
+        as name: String?,
+        _ attempt: inout ConnectionAttempt,
+        before limit: Moment
+    ) async throws(ModuleError) -> ModuleSighting {
+        if attempt.part != .bluetoothOff { attempt.part = .searching }
+        state.change(to: errand.connecting(attempt.part, name))
+        let (state, looking) = (state, errand.connecting(.searching, name))
+        let found: ModuleSighting?
+        do throws(RadioError) {
+            found = try await errand.link.seek(
+                library.recogniser(of: errand.profile),
+                before: limit,
+                // Called when the search runs: the radio is on.
+                isLooking: { state.change(to: looking) },
+                unless: { Task.isCancelled }
+            )
+        } catch { throw .radio(error) }
+        attempt.part = .searching
+        guard let found else { throw .radio(.timedOut) }
+        if found.role == .bootloader {
+            attempt.part = .firmwareUpdateOngoing
+            state.change(to: errand.connecting(.firmwareUpdateOngoing, name))
+            throw .value("the module waits in its bootloader")
+        }
+        attempt.wasHeard = true
+        return found
+    }
+
+    /// Waits on the link until the module has handed its image on, and reads the versions again.
+    private func rested(
+        _ session: Session,
+        _ errand: Errand,
+        before limit: Moment
+    ) async throws(ModuleError) -> (Session, Inspection?) {
+        log.info("\(errand.serial) hands an image on to one of its parts")
+        state.change(to: errand.connecting(.firmwareUpdateOngoing, session.name))
         tracker.connected()
         tracker.handsOn(true)
         update.change(to: tracker.status)
-        // Waits on the link until it has finished, then reads the versions again.
+        var session = session
+        var found: Inspection?
         var lastSign = time.now
         repeat {
             if time.now >= limit || Task.isCancelled {
@@ -122,27 +158,26 @@ extension ModuleConnection {
             let next = min(limit, time.now.advanced(by: .seconds(2)))
             let news = try await self.news(of: session, before: next, asking: false, watched: [])
             _ = session.take(news.changes)
-            found = try await inspect(application, of: target.serial, by: driver)
+            found = try await inspect(session.application, errand)
             if found?.isOngoing ?? false { lastSign = time.now }
-        } while lastSign.duration(to: time.now) < target.options.quiet
+        } while lastSign.duration(to: time.now) < errand.target.options.quiet
         return (session, found)
     }
 
     /// Nil in a family whose modules do not report their versions.
     private func inspect(
         _ application: any ModuleApplication,
-        of serial: Serial,
-        by driver: any UpdateDriver
+        _ errand: Errand
     ) async throws(ModuleError) -> Inspection? {
-        guard driver.tellsVersions else { return nil }
-        return try await application.inspect(UpdateOrder(serial: serial, parts: []))
+        guard errand.driver.tellsVersions else { return nil }
+        return try await application.inspect(UpdateOrder(serial: errand.serial, parts: []))
     }
 
     /// Reads the properties, before any other task has access to the link.
     private func opened(
         _ application: any ModuleApplication,
-        _ name: ModuleName,
-        _ profile: Profile,
+        _ errand: Errand,
+        _ name: String?,
         _ found: Inspection?,
         _ lacking: Set<UInt16>
     ) async throws(ModuleError) -> Session {
@@ -156,40 +191,28 @@ extension ModuleConnection {
             guard case .module(let failure) = error else { throw .value(error.sentence) }
             throw failure
         }
+        let profile = errand.profile
         let specs = profile.properties(variant: variant)
         let known = Set(readings.map(\.name))
+        let valued = readings.compactMap { reading in
+            profile.property(reading.name, variant: variant).map {
+                ModuleProperty($0, reading.value)
+            }
+        }
+        let others =
+            specs.filter { !$0.access.isReadable }
+            + specs.filter { $0.access.isReadable && !known.contains($0.name) }
         lastSession += 1
         return Session(
             number: lastSession,
-            name: name,
+            serial: errand.serial,
+            name: name ?? profile.unnamed,
             profile: profile,
             variant: variant,
             application: application,
             holder: holder,
-            listing: PropertyList.Listing(
-                readable: readings,
-                writeOnly: specs.filter { !$0.access.isReadable },
-                missing: specs.filter { $0.access.isReadable && !known.contains($0.name) }
-            )
+            list: valued + others.map { ModuleProperty($0, nil) }
         )
-    }
-
-    private func search(
-        for name: ModuleName,
-        of profile: Profile,
-        on link: VehicleLink,
-        before deadline: Moment
-    ) async throws(ModuleError) -> ModuleSighting? {
-        let state = state
-        do throws(RadioError) {
-            return try await link.seek(
-                library.recogniser(of: profile),
-                before: deadline,
-                // Called when the search runs: the radio is on.
-                isLooking: { state.change(to: .connecting(name, .searching)) },
-                unless: { Task.isCancelled }
-            )
-        } catch { throw .radio(error) }
     }
 
     private func remember(_ session: Session, _ found: Inspection?, _ peer: Peer, _ name: String?) {
@@ -197,11 +220,11 @@ extension ModuleConnection {
         facts.name = name
         facts.peer = peer
         facts.type = found?.firmware.type
-        let given = Set(session.listing.readable.map(\.name))
+        let given = Set(session.list.filter { $0.value != nil }.map(\.name))
         facts.lacking = Set(
             session.profile.registers(variant: session.variant)
                 .filter { !$0.value.contains { given.contains($0.name) } }.keys
         )
-        cache.remember(facts, as: session.name.serial)
+        cache.remember(facts, as: session.serial)
     }
 }

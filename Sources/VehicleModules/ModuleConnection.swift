@@ -19,7 +19,7 @@ actor ModuleConnection {
         /// Called once for each connection to check for an update.
         ///
         /// Without a source of updates, no module has one.
-        var updates: @Sendable (ModuleFirmwareInfo) async -> UpdateCheck = { _ in .upToDate }
+        var updates: @Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck = { _ in .upToDate }
 
         init() {}
     }
@@ -34,12 +34,15 @@ actor ModuleConnection {
     /// The module on the open link.
     struct Session {
         let number: Int
-        let name: ModuleName
+        let serial: Serial
+        let name: String
         let profile: Profile
         let variant: String?
         let application: any ModuleApplication
         let holder: (any PropertyHolder)?
-        var listing: PropertyList.Listing
+        /// All properties: those with a value, those that can only be written, and those for which
+        /// this module gives no value, each in the profile's order.
+        var list: [ModuleProperty]
         /// Requests on the link wait for their turn.
         let turn = AccessQueue()
 
@@ -49,39 +52,40 @@ actor ModuleConnection {
         func inspect() async throws(ModuleError) -> Inspection {
             await turn.take()
             defer { turn.end() }
-            return try await application.inspect(UpdateOrder(serial: name.serial, parts: []))
+            return try await application.inspect(UpdateOrder(serial: serial, parts: []))
         }
 
         func property(_ name: String) -> PropertySpec? { profile.property(name, variant: variant) }
 
+        func value(of name: String) -> ModuleValue? { list.first { $0.name == name }?.value }
+
         /// Takes values into the list; returns those that are new.
         mutating func take(_ changes: [PropertyReading]) -> [PropertyReading] {
             changes.filter { change in
-                guard property(change.name) != nil else { return false }
-                if let index = listing.readable.firstIndex(where: { $0.name == change.name }) {
-                    guard listing.readable[index] != change else { return false }
-                    listing.readable[index] = change
+                guard let spec = property(change.name) else { return false }
+                let new = ModuleProperty(spec, change.value)
+                if let index = list.firstIndex(where: { $0.name == change.name && $0.value != nil })
+                {
+                    guard list[index] != new else { return false }
+                    list[index] = new
                 } else {
-                    listing.readable.append(change)
-                    listing.missing.removeAll { $0.name == change.name }
+                    if new.isReadable { list.removeAll { $0.name == change.name } }
+                    list.insert(new, at: list.firstIndex { $0.value == nil } ?? list.count)
                 }
                 return true
             }
         }
     }
 
-    nonisolated let state = Latest(ConnectionState.disconnected)
-    /// Why it is disconnected; nil when a caller asked for that.
-    ///
-    /// Set before the state.
-    nonisolated let ending = Latest<ModuleFailure?>(nil)
+    nonisolated let state = Latest(ModuleConnectionState.disconnected(nil))
     /// Each value that differs from the previous one.
     nonisolated let changes = Announcements<PropertyReading>()
     /// Each message of a lock.
     nonisolated let messages = Announcements<LRMessage>()
-    nonisolated let properties = Latest(PropertyList.notAvailable)
+    /// Empty while there is no session.
+    nonisolated let properties = Latest<[ModuleProperty]>([])
     nonisolated let versions = Latest<ModuleFirmwareInfo?>(nil)
-    nonisolated let update = Latest(UpdateStatus.moduleNotConnected)
+    nonisolated let update = Latest(ModuleUpdateStatus.moduleNotConnected)
     nonisolated let log: ModuleLog
     nonisolated let cache: ModuleCache
 
@@ -145,10 +149,7 @@ actor ModuleConnection {
         // Another caller may have begun while the old link was being ended.
         guard mine == generation else { throw .attemptEnded }
         target = Target(serial: serial, secret: secret, options: options)
-        let result = await established(mine, before: time.now.advanced(by: timeout))
-        guard mine == generation else { throw .attemptEnded }
-        if case .failure(let error) = result {
-            await ended(error, "cannot connect to \(serial): \(name: error.description)")
+        if let error = await failure(making: mine, before: time.now.advanced(by: timeout)) {
             throw error
         }
     }
@@ -156,20 +157,28 @@ actor ModuleConnection {
     /// Ends the link or the attempt, and forgets the module.
     func disconnect() async {
         _ = await begin()
-        disconnected(nil)
+        if case .disconnected = state.value { return }
+        state.set(.disconnected(nil))
     }
 
-    private func disconnected(_ why: ModuleFailure?) {
-        ending.change(to: why)
-        state.change(to: .disconnected)
+    /// Makes a session; if that is impossible, ends the connection and returns the reason.
+    private func failure(
+        making mine: Int,
+        before deadline: Moment?,
+        _ when: String = ""
+    ) async -> ModuleFailure? {
+        let result = await established(mine, before: deadline)
+        guard mine == generation, let serial = target?.serial else { return .attemptEnded }
+        guard case .failure(let error) = result else { return nil }
+        await ended(error)
+        log.error("cannot connect to \(serial)\(name: when): \(name: error.description)")
+        return error
     }
 
-    /// Ends the connection, because no further attempt can succeed.
-    private func ended(_ error: ModuleFailure, _ message: LogMessage) async {
+    private func ended(_ error: ModuleFailure) async {
         target = nil
-        disconnected(error)
+        state.change(to: .disconnected(error))
         await leave()
-        log.error(message)
     }
 
     /// Forgets what was learned about modules.
@@ -224,13 +233,16 @@ actor ModuleConnection {
         let firmware = found.flatMap { ModuleFirmwareInfo($0) }
         tracker.connected()
         versions.set(firmware)
-        properties.set(.available(session.listing))
+        properties.change(to: session.list)
         for (name, output) in outputs { output.change(to: self.output(name, of: session)) }
-        for reading in session.listing.readable { changes.send(reading) }
+        for property in session.list {
+            guard let value = property.value else { continue }
+            changes.send(PropertyReading(property.name, value.value))
+        }
         update.change(to: tracker.status)
-        state.change(to: .connected(session.name))
+        state.change(to: .connected(name: session.name, serial: session.serial.text))
         let version = firmware.map { ", firmware \($0.secondary)" } ?? ""
-        log.info("connected to \(session.name.serial)\(name: version)")
+        log.info("connected to \(session.serial)\(name: version)")
         sessions.set(session.number)
     }
 
@@ -242,7 +254,7 @@ actor ModuleConnection {
         sessions.set(nil)
         tracker.disconnected()
         versions.set(nil)
-        properties.change(to: .notAvailable)
+        properties.change(to: [])
         for output in outputs.values { output.change(to: .notAvailable(.moduleNotConnected)) }
         update.change(to: tracker.status)
     }
@@ -297,7 +309,7 @@ actor ModuleConnection {
                 if isOver { try await refresh(session) }
             } catch {
                 if error != .radio(.cancelled), isOpen(session) {
-                    log.warning("the link to \(session.name.serial) ended: \(error)")
+                    log.warning("the link to \(session.serial) ended: \(error)")
                 }
                 return error.description
             }
@@ -342,9 +354,11 @@ actor ModuleConnection {
     private func handsOn(_ value: Bool, _ session: Session) {
         tracker.handsOn(value)
         update.change(to: tracker.status)
+        let (name, serial) = (session.name, session.serial.text)
         state.change(
             to: value
-                ? .connecting(session.name, .firmwareUpdateOngoing) : .connected(session.name)
+                ? .connecting(name: name, serial: serial, .firmwareUpdateOngoing)
+                : .connected(name: name, serial: serial)
         )
     }
 
@@ -364,7 +378,7 @@ actor ModuleConnection {
             outputs[change.name]?.change(to: .available(spec, change.value))
             self.changes.send(change)
         }
-        if let listing = self.session?.listing { properties.change(to: .available(listing)) }
+        if let list = self.session?.list { properties.change(to: list) }
     }
 
     /// Handles a lost link: forgets it, and connects again if the options say so.
@@ -374,18 +388,8 @@ actor ModuleConnection {
         guard isOpen(session) else { return }
         let mine = generation
         drop()
-        guard target.options.reconnects else {
-            self.target = nil
-            disconnected(.lost(why))
-            await leave()
-            return
-        }
-        let result = await established(mine, before: nil)
-        guard mine == generation, case .failure(let error) = result else { return }
-        await ended(
-            error,
-            "cannot connect to \(target.serial) again: \(name: error.description)"
-        )
+        guard target.options.reconnects else { return await ended(.lost(why)) }
+        _ = await failure(making: mine, before: nil, " again")
     }
 
     // MARK: Operations
@@ -407,13 +411,10 @@ actor ModuleConnection {
         case .connected:
             guard let session else { throw .moduleNotConnected }
             return session
-        case .connecting(_, .firmwareUpdateOngoing): throw .firmwareUpdateOngoing
+        case .connecting(_, _, .firmwareUpdateOngoing): throw .firmwareUpdateOngoing
         case .connecting, .disconnected: throw .moduleNotConnected
         }
     }
-
-    /// The description of a property in the connected module's profile.
-    func property(_ name: String) -> PropertySpec? { session?.property(name) }
 
     /// The description of a property, with its last known value.
     func described(_ name: String) throws(PropertyReadError) -> ModuleProperty {
@@ -421,7 +422,7 @@ actor ModuleConnection {
         guard let spec = session.property(name) else {
             throw .propertyNotFound(name, nearest: session.profile.nearestProperty(to: name))
         }
-        return ModuleProperty(spec, session.listing.readable.first { $0.name == name }?.value)
+        return ModuleProperty(spec, session.value(of: name)?.value)
     }
 
     /// Reads a value from the module.
@@ -476,7 +477,7 @@ actor ModuleConnection {
             throw .failed(.transient, error.sentence)
         }
         try await perform(feature, payload, nonce: nonce, session)
-        log.info("told \(session.name.serial): \(name: feature.name)")
+        log.info("told \(session.serial): \(name: feature.name)")
         // Performing a feature may have changed any property. A missing property or a lost link is
         // reported elsewhere.
         for spec in session.specs where spec.access.isReadable && isOpen(session) {
@@ -511,9 +512,8 @@ actor ModuleConnection {
     private func output(_ name: String, of session: Session) -> PropertyOutput {
         guard let spec = session.property(name) else { return .notAvailable(.missing) }
         guard spec.access.isReadable else { return .writeOnly(spec) }
-        guard let reading = session.listing.readable.first(where: { $0.name == name })
-        else { return .notAvailable(.missing) }
-        return .available(spec, reading.value)
+        guard let value = session.value(of: name) else { return .notAvailable(.missing) }
+        return .available(spec, value.value)
     }
 
     // MARK: Key
@@ -583,14 +583,16 @@ actor ModuleConnection {
         return nil
     }
 
+    /// The available update: its part, and what gets its image.
+    var offer: (part: String, image: FirmwareImage.Source)? { tracker.offer }
+
     /// Lets `body` get the image of an available update; when that fails, the check is made again.
     func fetching<R: Sendable>(
-        _ part: FirmwareTarget.Part,
+        _ part: String,
         _ body: @Sendable () async -> Result<R, ModuleFailure>
     ) async throws(ModuleFailure) -> R {
         let (session, _) = try usableTarget()
-        guard let none = Percent(hundredths: 0) else { throw .notConnected }
-        updating(part, UpdateStage(.fetching, none))
+        updating(part, .fetching, percent: 0)
         let result = await body()
         updated()
         if case .failure = result { await check(session.number) }
@@ -600,34 +602,37 @@ actor ModuleConnection {
     /// Ends the link while `body` works on the module, and makes a new one afterwards: the links of
     /// a module have one owner at a time.
     func handOver<R: Sendable>(
-        _ part: FirmwareTarget.Part,
+        _ part: String,
         timeout: Duration = .seconds(60),
         _ body: @Sendable (Serial, Secret?) async -> R
     ) async throws(ModuleFailure) -> R {
         let (session, now) = try usableTarget()
-        guard let none = Percent(hundredths: 0) else { throw .notConnected }
         generation += 1
         let mine = generation
-        tracker.began(part, UpdateStage(.initiating, none))
+        tracker.began(part, .initiating, percent: 0)
         drop()
-        state.change(to: .connecting(session.name, .firmwareUpdateOngoing))
+        state.change(
+            to: .connecting(
+                name: session.name,
+                serial: session.serial.text,
+                .firmwareUpdateOngoing
+            )
+        )
         await link?.close()
         let result = await body(now.serial, now.secret)
         updated()
         guard mine == generation else { return result }
-        let again = await established(mine, before: time.now.advanced(by: timeout))
-        if mine == generation, case .failure(let error) = again {
-            await ended(
-                error,
-                "cannot connect to \(now.serial) after its update: \(name: error.description)"
-            )
-        }
+        _ = await failure(
+            making: mine,
+            before: time.now.advanced(by: timeout),
+            " after its update"
+        )
         return result
     }
 
     /// Reports the progress of an update that another part of the program does on this module.
-    func updating(_ part: FirmwareTarget.Part, _ step: UpdateStage) {
-        tracker.began(part, step)
+    func updating(_ part: String, _ step: ModuleUpdateStatus.Step, percent: Double) {
+        tracker.began(part, step, percent: percent)
         update.change(to: tracker.status)
     }
 

@@ -68,7 +68,7 @@ extension ModuleRadio {
             _ = try Self.profile(words.count > 1 ? String(words[1]) : "", of: family, in: library)
         }
         let found = ModuleDiscovery()
-        let discovery = Discovery(central: central, time: time, library: library, log: log)
+        let discovery = discovery()
         let result = await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 let problem = await withTaskGroup(of: Void.self) { group in

@@ -74,12 +74,6 @@ extension ConnectedModule {
     }
 }
 
-extension ModuleConnectionState {
-    var isConnected: Bool {
-        if case .connected = self { true } else { false }
-    }
-}
-
 extension ModuleFailure {
     fileprivate init(_ error: FeatureError) {
         switch error {

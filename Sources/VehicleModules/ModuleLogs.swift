@@ -1,26 +1,9 @@
 import Base
-import Radio
 
 /// One line of the log; it never contains a secret.
 public struct ModuleLogEntry: Sendable, Hashable, CustomStringConvertible {
     public enum Level: String, Sendable, Hashable, CaseIterable {
         case error, warning, info
-
-        init(_ level: LogLevel) {
-            switch level {
-            case .error: self = .error
-            case .warning: self = .warning
-            case .info: self = .info
-            }
-        }
-
-        var level: LogLevel {
-            switch self {
-            case .error: .error
-            case .warning: .warning
-            case .info: .info
-            }
-        }
     }
 
     public let level: Level
@@ -30,17 +13,17 @@ public struct ModuleLogEntry: Sendable, Hashable, CustomStringConvertible {
     /// The entry with its time and level.
     public let description: String
 
-    init(_ entry: LogEntry) {
-        level = Level(entry.level)
-        milliseconds = entry.time.milliseconds
-        text = entry.text
-        description = entry.description
+    init(_ level: Level, at time: WallTime, _ text: String) {
+        self.level = level
+        milliseconds = time.milliseconds
+        self.text = text
+        description = "\(time) \(level.rawValue): \(text)"
     }
 }
 
 extension ModuleRadio {
     /// The last 250 entries, oldest first; they contain no secrets.
-    public var logEntries: [ModuleLogEntry] { log.entries.map { ModuleLogEntry($0) } }
+    public var logEntries: [ModuleLogEntry] { log.entries }
 
     /// The log entries as text.
     public var logs: [String] { log.entries.map(\.description) }
@@ -49,7 +32,7 @@ extension ModuleRadio {
 
     /// Keeps and passes on only entries of these levels from now on.
     public func keepLogs(of levels: Set<ModuleLogEntry.Level>) {
-        log.keep(Set(levels.map(\.level)))
+        log.keep(levels)
     }
 
     /// Also passes each new entry to `sink`; nil ends that.
@@ -57,8 +40,7 @@ extension ModuleRadio {
     /// The sink is called by every task that logs, sometimes by several at the same time: it must
     /// be fast and must not block.
     public func log(to sink: (@Sendable (ModuleLogEntry) -> Void)?) {
-        guard let sink else { return log.show(on: nil) }
-        log.show { sink(ModuleLogEntry($0)) }
+        log.show(on: sink)
     }
 
     /// Also passes the text of each new entry to `console`; nil ends that.

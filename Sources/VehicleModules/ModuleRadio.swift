@@ -120,7 +120,7 @@ public struct ModuleRadio: Sendable {
         for duration: Duration = .seconds(30),
         until serial: String? = nil
     ) async throws(ModuleFailure) -> [DiscoveredVehicleModule] {
-        let discovery = Discovery(central: central, time: time, library: library, log: log)
+        let discovery = discovery()
         let heard = Latest<[Serial: DiscoveredModule]>([:])
         do throws(DiscoveryProblem) {
             try await search(discovery, for: duration) { module in
@@ -155,6 +155,10 @@ public struct ModuleRadio: Sendable {
                 await time.sleep(for: .seconds(1), "Bluetooth to be switched on")
             }
         }
+    }
+
+    func discovery() -> Discovery {
+        Discovery(central: central, time: time, library: library, notes: { [log] in log.info($0) })
     }
 
     // MARK: Connection

@@ -16,14 +16,12 @@ public enum ModuleUpdateCheck: Sendable {
         .available(part: image.part) { image }
     }
 
-    var check: UpdateCheck {
-        switch self {
-        case .available(let part, _):
-            FirmwareTarget.Part(rawValue: part).map { .available($0) }
-                ?? .failed("the check names part `\(part.visible.prefix(64))`, which no module has")
-        case .upToDate: .upToDate
-        case .failed(let words): .failed(words)
+    /// The same; a part that no module has makes it a failed check.
+    var checked: Self {
+        guard case .available(let part, _) = self, FirmwareTarget.Part(rawValue: part) == nil else {
+            return self
         }
+        return .failed("the check names part `\(part.visible.prefix(64))`, which no module has")
     }
 }
 
@@ -46,23 +44,10 @@ public enum ModuleUpdateStatus: Sendable, Hashable {
         case fetching, initiating, uploading
     }
 
-    init(_ status: UpdateStatus) {
-        switch status {
-        case .moduleNotConnected: self = .moduleNotConnected
-        case .fetchingUpdateInfo: self = .fetchingUpdateInfo
-        case .checkFailed(let words): self = .checkFailed(words)
-        case .available(let part): self = .available(part: part.rawValue)
-        case .upToDate: self = .upToDate
-        case .ongoing(let part, let stage):
-            let step: Step =
-                switch stage.kind {
-                case .fetching: .fetching
-                case .initiating: .initiating
-                case .uploading: .uploading
-                }
-            let percent = Double(stage.progress.hundredths) / 100
-            self = .ongoing(part: part.rawValue, step, percent: percent)
-        case .moduleUpdatingComponent: self = .moduleUpdatingComponent
+    var isOngoing: Bool {
+        switch self {
+        case .ongoing, .moduleUpdatingComponent: true
+        case .moduleNotConnected, .fetchingUpdateInfo, .checkFailed, .available, .upToDate: false
         }
     }
 }

@@ -163,20 +163,7 @@ public enum ModuleConnectionState: Sendable, Hashable {
         case bluetoothOff, searching, handshaking, firmwareUpdateOngoing
     }
 
-    init(_ state: ConnectionState, _ ending: ModuleFailure?) {
-        switch state {
-        case .disconnected: self = .disconnected(ending)
-        case .connecting(let module, let part):
-            let part: Connecting =
-                switch part {
-                case .bluetoothOff: .bluetoothOff
-                case .searching: .searching
-                case .handshaking: .handshaking
-                case .firmwareUpdateOngoing: .firmwareUpdateOngoing
-                }
-            self = .connecting(name: module.name, serial: module.serial.text, part)
-        case .connected(let module):
-            self = .connected(name: module.name, serial: module.serial.text)
-        }
+    var isConnected: Bool {
+        if case .connected = self { true } else { false }
     }
 }

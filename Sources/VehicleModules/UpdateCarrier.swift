@@ -272,7 +272,7 @@ extension UpdateCarrier: UpdateNotes {
         }
         try write(session.memory.stage == .none ? nil : session.memory)
         if let next = status(in: session.state) { show(next) } else { show(status) }
-        await plan.stage(stage)
+        await report()
     }
 
     func progressed(
@@ -295,7 +295,7 @@ extension UpdateCarrier: UpdateNotes {
                 )
             )
         )
-        await plan.stage(stage)
+        await report()
     }
 
     func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt) {
@@ -351,21 +351,15 @@ extension UpdateCarrier: UpdateNotes {
         }
     }
 
-    /// The same in the stages of the module's own update status.
-    private var stage: UpdateStage {
-        let whole = Percent(hundredths: 10_000)
-        let none = Percent(hundredths: 0)
-        func stage(_ kind: UpdateStage.Kind, _ percent: Percent?) -> UpdateStage {
-            guard let percent else { preconditionFailure("a share is at most the whole") }
-            return UpdateStage(kind, percent)
-        }
+    /// Reports the same as a step of the module's own update status.
+    private func report() async {
         switch status {
         case .uploading(let progress):
             let share = min(10_000, max(0, Int(progress.percent * 100)))
-            return stage(.uploading, Percent(hundredths: share))
-        case .settling, .confirming: return stage(.uploading, whole)
+            await plan.stage(.uploading, Double(share) / 100)
+        case .settling, .confirming: await plan.stage(.uploading, 100)
         case .bluetoothOff, .searching, .handshaking, .inspecting, .initiating, .ended, .failed:
-            return stage(.initiating, none)
+            await plan.stage(.initiating, 0)
         }
     }
 }

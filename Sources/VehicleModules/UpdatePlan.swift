@@ -14,8 +14,8 @@ struct UpdatePlan: Sendable {
     let limits: UpdateLimits
     let record: FirmwareUpdateRecord?
     let keep: @Sendable (FirmwareUpdateRecord?) throws -> Void
-    /// Called with the stages of the module's own update status.
-    let stage: @Sendable (UpdateStage) async -> Void
+    /// Called with the steps of the module's own update status, and their percentage.
+    let stage: @Sendable (ModuleUpdateStatus.Step, Double) async -> Void
 
     init(
         _ serial: Serial,
@@ -26,7 +26,7 @@ struct UpdatePlan: Sendable {
         _ options: FirmwareUpdateOptions,
         resuming record: FirmwareUpdateRecord?,
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void,
-        stage: @escaping @Sendable (UpdateStage) async -> Void = { _ in }
+        stage: @escaping @Sendable (ModuleUpdateStatus.Step, Double) async -> Void = { _, _ in }
     ) throws(ModuleFailure) {
         if let record, record.digest != image.digest {
             throw ModuleFailure(

@@ -1,5 +1,6 @@
-import Radio
 import Testing
+
+@testable import VehicleModules
 
 /// Events that are sent to many receivers.
 @Suite struct AnnouncementsTests {

@@ -192,17 +192,14 @@ import Testing
         // The first reading also gets garbage, so another attempt is made for it.
         try ModuleBench([plan]).run { bench in
             let connection = bench.connection()
-            let speed = await connection.tended { connection -> PropertyValue? in
+            let speed = await connection.tended { connection -> ModuleValue? in
                 try? await connection.connect(
                     ModuleBench.serial(1),
                     secret: ModuleBench.secret,
                     timeout: .seconds(120)
                 )
                 await bench.time.sleep(for: .seconds(5), "some values")
-                guard case .available(let listing) = connection.properties.value else {
-                    return nil
-                }
-                return listing.readable.first { $0.name == "speed" }?.value
+                return connection.properties.value.first { $0.name == "speed" }?.value
             }
             guard case .number(let number)? = speed else {
                 Issue.record("no speed")
@@ -214,7 +211,9 @@ import Testing
 
     // MARK: Update status
 
-    private static let half = UpdateStage(.uploading, sure(Percent("50%")))
+    private static func available(_ part: String) -> ModuleUpdateCheck {
+        .available(part: part) { throw ModuleFailure.notConnected }
+    }
 
     @Test func `up to date is said only when a check said so`() {
         var tracker = UpdateTracker()
@@ -227,8 +226,8 @@ import Testing
         #expect(tracker.status == .checkFailed("no network"))
         tracker.checked(.upToDate)
         #expect(tracker.status == .upToDate)
-        tracker.checked(.available(.external1))
-        #expect(tracker.status == .available(.external1))
+        tracker.checked(Self.available("external-1"))
+        #expect(tracker.status == .available(part: "external-1"))
         tracker.disconnected()
         #expect(tracker.status == .moduleNotConnected)
         tracker.connected()
@@ -238,10 +237,10 @@ import Testing
     @Test func `an update of an external part goes through its states in the order observed`() {
         var tracker = UpdateTracker()
         tracker.connected()
-        tracker.checked(.available(.external1))
-        var seen: [UpdateStatus] = [tracker.status]
-        for kind in UpdateStage.all {
-            tracker.began(.external1, UpdateStage(kind, sure(Percent("100%"))))
+        tracker.checked(Self.available("external-1"))
+        var seen: [ModuleUpdateStatus] = [tracker.status]
+        for step in ModuleUpdateStatus.Step.allCases {
+            tracker.began("external-1", step, percent: 100)
             seen.append(tracker.status)
         }
         // The link is lost in the middle: the update still belongs to this program.
@@ -256,12 +255,12 @@ import Testing
         seen.append(tracker.status)
         tracker.checked(.upToDate)
         seen.append(tracker.status)
-        let full = sure(Percent("100%"))
+        let part = "external-1"
         #expect(
             seen == [
-                .available(.external1), .ongoing(.external1, UpdateStage(.fetching, full)),
-                .ongoing(.external1, UpdateStage(.initiating, full)),
-                .ongoing(.external1, UpdateStage(.uploading, full)), .fetchingUpdateInfo,
+                .available(part: part), .ongoing(part: part, .fetching, percent: 100),
+                .ongoing(part: part, .initiating, percent: 100),
+                .ongoing(part: part, .uploading, percent: 100), .fetchingUpdateInfo,
                 .moduleUpdatingComponent, .fetchingUpdateInfo, .upToDate,
             ]
         )
@@ -269,12 +268,12 @@ import Testing
     }
 
     @Test(arguments: [
-        (UpdateCheck.upToDate, UpdateStatus.upToDate),
-        (.available(.secondary), .available(.secondary)), (.failed("x"), .checkFailed("x")),
+        (ModuleUpdateCheck.upToDate, ModuleUpdateStatus.upToDate),
+        (available("secondary"), .available(part: "secondary")), (.failed("x"), .checkFailed("x")),
     ])
     func `every connection asks once whether there is an update`(
-        check: UpdateCheck,
-        status: UpdateStatus
+        check: ModuleUpdateCheck,
+        status: ModuleUpdateStatus
     ) throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
             let asked = Mutex<[String]>([])

@@ -5,6 +5,8 @@ import Simulation
 import Synchronization
 import Testing
 
+@testable import VehicleModules
+
 @Suite struct LogTests {
     private static var time: any Timekeeper { Simulation(seed: 1).time }
 

@@ -161,8 +161,7 @@ import Testing
             await #expect(throws: error) { try await connection.write(value, to: name) }
             #expect(await bench.settings() == before)
             // The check for an update comes before all others except the one for the connection.
-            let half = sure(Percent("50%"))
-            await connection.updating(.secondary, UpdateStage(.uploading, half))
+            await connection.updating("secondary", .uploading, percent: 50)
             await #expect(throws: PropertyWriteError.firmwareUpdateOngoing) {
                 try await connection.write(value, to: name)
             }

@@ -4,7 +4,8 @@ import Foundation
 import Radio
 import Rollout
 import Testing
-import VehicleModules
+
+@testable import VehicleModules
 
 /// Sentences of the documents that say what the code does, compared with the code.
 @Suite struct DocumentFactTests {

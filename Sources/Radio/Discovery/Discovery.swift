@@ -18,18 +18,18 @@ package final class Discovery: Sendable {
     private let central: any Central
     private let time: any Timekeeper
     private let library: ProfileLibrary
-    private let log: ModuleLog?
+    private let notes: @Sendable (LogMessage) -> Void
 
     package init(
         central: any Central,
         time: any Timekeeper,
         library: ProfileLibrary,
-        log: ModuleLog? = nil
+        notes: @escaping @Sendable (LogMessage) -> Void = { _ in }
     ) {
         self.central = central
         self.time = time
         self.library = library
-        self.log = log
+        self.notes = notes
     }
 
     /// Scans for `length`, or until a module is heard that `isWanted`; returns that module.
@@ -43,7 +43,7 @@ package final class Discovery: Sendable {
         let deadline = time.now.advanced(by: length.duration)
         isScanning.change(to: true)
         problem.change(to: nil)
-        log?.info("scanning for \(length.duration)")
+        notes("scanning for \(length.duration)")
         defer {
             isScanning.change(to: false)
             modules.change(to: [])
@@ -77,7 +77,7 @@ package final class Discovery: Sendable {
                     guard let sighting = heard.hear(claim, advertisement, at: time.now) else {
                         continue
                     }
-                    if sighting.isNew { log?.info("heard \(sighting.module.serial)") }
+                    if sighting.isNew { notes("heard \(sighting.module.serial)") }
                     modules.set(heard.list)
                     if isWanted(sighting.module) { return sighting.module }
                 }
@@ -86,7 +86,7 @@ package final class Discovery: Sendable {
             }
             let lost = heard.forget(before: time.now)
             if !lost.isEmpty {
-                for serial in lost { log?.info("lost \(serial)") }
+                for serial in lost { notes("lost \(serial)") }
                 modules.set(heard.list)
             }
         }

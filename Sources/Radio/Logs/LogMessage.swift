@@ -1,6 +1,6 @@
 package import Base
 
-/// A sentence for the log, built so that no secret can get into it.
+/// A sentence for a log, built so that no secret can get into it.
 ///
 /// Only the types listed here can be interpolated. Secrets are shown as `<secret>`, and of bytes
 /// only the number is shown, since a module's answer may hold anything.
@@ -48,18 +48,4 @@ package struct LogMessage: Sendable, ExpressibleByStringInterpolation, CustomStr
     package init(stringInterpolation pieces: Pieces) { text = pieces.text }
 
     package var description: String { text }
-}
-
-/// One line of the log.
-package struct LogEntry: Sendable, Hashable, CustomStringConvertible {
-    package let level: LogLevel
-    package let time: WallTime
-    package let text: String
-
-    package var description: String { "\(time) \(level.rawValue): \(text)" }
-}
-
-/// How much an entry of the log matters.
-package enum LogLevel: String, CaseIterable, Sendable, Hashable {
-    case error, warning, info
 }

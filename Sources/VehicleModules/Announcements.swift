@@ -3,14 +3,14 @@ import Synchronization
 /// Sends each event to every listener.
 ///
 /// A listener that is too slow loses the oldest events and gets their number.
-package final class Announcements<Value: Sendable>: Sendable {
+final class Announcements<Value: Sendable>: Sendable {
     /// How many events a listener has missed since it last took the number.
-    package final class Missed: Sendable {
+    final class Missed: Sendable {
         private let count = Atomic<Int>(0)
 
         fileprivate func add() { count.add(1, ordering: .relaxed) }
 
-        package func take() -> Int { count.exchange(0, ordering: .relaxed) }
+        func take() -> Int { count.exchange(0, ordering: .relaxed) }
     }
 
     private struct Listener {
@@ -25,12 +25,12 @@ package final class Announcements<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
+    init() {}
 
     /// The number of listeners.
-    package var listenerCount: Int { state.withLock { $0.listeners.count } }
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
 
-    package func send(_ value: Value) {
+    func send(_ value: Value) {
         // The lock is held while sending, so that every listener gets concurrent events in the same
         // order.
         state.withLock { state in
@@ -43,7 +43,7 @@ package final class Announcements<Value: Sendable>: Sendable {
     /// All events from now on.
     ///
     /// Up to `count` of them are kept between two reads.
-    package func values(keeping count: Int) -> (stream: AsyncStream<Value>, missed: Missed) {
+    func values(keeping count: Int) -> (stream: AsyncStream<Value>, missed: Missed) {
         let missed = Missed()
         let stream = AsyncStream(
             Value.self,
