@@ -38,63 +38,13 @@ package struct FencedCentral: Central {
     package func forget(_ peer: Peer) async { await central.forget(peer) }
 }
 
-private final class FencedLink: Link {
-    private let link: any Link
+private final class FencedLink: PassingLink {
+    let link: any Link
     private let fence: LeaseFence
 
     init(_ link: any Link, _ fence: LeaseFence) { (self.link, self.fence) = (link, fence) }
 
-    var peer: Peer { link.peer }
-    var maximumLength: Int { link.maximumLength }
-
-    func flags(of characteristic: Characteristic) -> CharacteristicFlags? {
-        link.flags(of: characteristic)
-    }
-
-    func require(_ characteristic: Characteristic) throws(RadioError) {
-        try link.require(characteristic)
-    }
-
-    func read(
-        _ characteristic: Characteristic,
-        before deadline: Moment
-    ) async throws(RadioError) -> [UInt8] {
-        try fence.pass()
-        return try await link.read(characteristic, before: deadline)
-    }
-
-    func write(
-        _ bytes: [UInt8],
-        to characteristic: Characteristic,
-        before deadline: Moment
-    ) async throws(RadioError) {
-        try fence.pass()
-        try await link.write(bytes, to: characteristic, before: deadline)
-    }
-
-    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {
-        try fence.pass()
-        try await link.send(bytes, to: characteristic)
-    }
-
-    func queue(
-        _ bytes: ArraySlice<UInt8>,
-        in length: Int,
-        to characteristic: Characteristic
-    ) async throws(RadioError) -> Int {
-        try fence.pass()
-        return try await link.queue(bytes, in: length, to: characteristic)
-    }
-
-    func subscribe(
-        to characteristic: Characteristic,
-        before deadline: Moment
-    ) async throws(RadioError) -> any Subscription {
-        try fence.pass()
-        return try await link.subscribe(to: characteristic, before: deadline)
-    }
-
-    func disconnect() async { await link.disconnect() }
+    func pass() throws(RadioError) { try fence.pass() }
 }
 
 /// An adapter that answers a vehicle's device only while the right to that device lasts.

@@ -147,3 +147,11 @@ actor LastingReader<Value: Sendable & Equatable> {
         return nil
     }
 }
+
+extension Latest where Value: Equatable {
+    /// The current value, then each new one, up to the last.
+    func values(until isLast: @escaping @Sendable (Value) -> Bool) -> AsyncStream<Value> {
+        let reader = LastingReader(Source(values()), isLast: isLast)
+        return AsyncStream { await reader.next() }
+    }
+}

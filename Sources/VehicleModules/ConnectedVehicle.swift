@@ -60,8 +60,7 @@ public struct ConnectedVehicle: Sendable {
     ///
     /// However fast the state changes, a slow reader misses only older states, never the newest.
     public var states: AsyncStream<VehicleState> {
-        let reader = LastingReader(Source(line.state.values())) { $0.isLast }
-        return AsyncStream { await reader.next() }
+        line.state.values { $0.isLast }
     }
 
     /// Returns once commands can be sent; throws the reason when that is impossible.

@@ -100,8 +100,7 @@ public struct FirmwareUpdate: Sendable {
     /// However fast the status changes, a slow reader costs the memory of one status, and misses
     /// only older ones, never the newest.
     public var statuses: AsyncStream<FirmwareUpdateStatus> {
-        let reader = LastingReader(Source(current.values())) { $0.isLast }
-        return AsyncStream { await reader.next() }
+        current.values { $0.isLast }
     }
 
     /// Requests that the update ends at the next safe point, where it can be continued later.

@@ -55,8 +55,7 @@ public struct VehicleSocket: Sendable {
     ///
     /// However fast the state changes, a slow reader misses only older states, never the newest.
     public var states: AsyncStream<SocketState> {
-        let reader = LastingReader(Source(line.state.values())) { $0.isLast }
-        return AsyncStream { await reader.next() }
+        line.state.values { $0.isLast }
     }
 
     /// The most bytes in one packet; nil while no device is connected.

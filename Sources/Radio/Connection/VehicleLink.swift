@@ -94,35 +94,32 @@ package final class VehicleLink {
         // The same address may belong to another program by now, with other services.
         await forget()
         let seeker = ModuleSeeker(central: central, time: time)
+        func look(
+            avoiding peers: Set<Peer>,
+            before end: Moment
+        ) async throws(RadioError) -> ModuleSighting? {
+            try await seeker.seek(
+                serial,
+                by: recogniser,
+                bootloader: place,
+                avoiding: peers,
+                before: end,
+                isLooking: isLooking,
+                unless: isStopped
+            )
+        }
         // A link that is lost during authentication counts as a refusal, so the module that has
         // accepted the secret, before or since, is no suspect.
         let suspects = Set(claimants.refused.filter { $0 != claimants.opened })
         let least = min(time.now.duration(to: deadline), ReturnPause.look)
         if !suspects.isSubset(of: impostors) {
-            let look = min(deadline, time.now.advanced(by: Self.lookForOthers))
-            let other = try await seeker.seek(
-                serial,
-                by: recogniser,
-                bootloader: place,
-                avoiding: suspects,
-                before: look,
-                isLooking: isLooking,
-                unless: isStopped
-            )
-            if let other { return other }
+            let end = min(deadline, time.now.advanced(by: Self.lookForOthers))
+            if let other = try await look(avoiding: suspects, before: end) { return other }
         }
         // While no module has accepted the secret, suspects get a look too, even if the time is
         // over.
         let end = max(deadline, time.now.advanced(by: claimants.opened == nil ? least : .zero))
-        return try await seeker.seek(
-            serial,
-            by: recogniser,
-            bootloader: place,
-            avoiding: impostors,
-            before: end,
-            isLooking: isLooking,
-            unless: isStopped
-        )
+        return try await look(avoiding: impostors, before: end)
     }
 
     // MARK: Connect
