@@ -49,6 +49,12 @@ extension Execution {
         } catch { return false }
     }
 
+    /// Rests while this host is not available; false when the run was stopped meanwhile.
+    func rested(after halt: Halt) async -> Bool {
+        if case .host(let fault) = halt { depot.air.failed(fault) }
+        return await rested(.seconds(5), .next, halt.hostPurpose)
+    }
+
     /// Lets others have a turn; returns immediately when nobody waits.
     func giveWay(_ need: AirtimeNeed) async throws(Halt) {
         try await rest(until: time.now, need, for: "the adapter")

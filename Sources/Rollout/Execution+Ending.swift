@@ -64,10 +64,7 @@ extension Execution {
             } catch {
                 if error.isHosts, host.waits(at: time.now, by: depot.rules) {
                     await hangUp()
-                    if case .host(let fault) = error { depot.air.failed(fault) }
-                    guard await rested(.seconds(5), .next, error.hostPurpose) else {
-                        return .stopped
-                    }
+                    guard await rested(after: error) else { return .stopped }
                     continue
                 }
                 guard case .failure(let failure, let message) = error else { return error }

@@ -242,8 +242,7 @@ final class Execution {
                         "\(halt.hostSentence); the next run tries again"
                     )
                 }
-                if case .host(let error) = halt { depot.air.failed(error) }
-                guard await rested(.seconds(5), .next, halt.hostPurpose) else { return nil }
+                guard await rested(after: halt) else { return nil }
             case .failure(let failure, let message):
                 host.works()
                 let remaining = left[failure] ?? depot.rules.retries(after: failure)
@@ -252,15 +251,21 @@ final class Execution {
                     return try await conclude(outcome(of: failure), failure, message)
                 }
                 left[failure] = remaining - 1
-                let pause = depot.rules.pause(beforeAttempt: record.attempt)
-                depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
-                try await note(.queued, durably: false)
-                let need: AirtimeNeed = debt?.inBootloader == true ? .bootloader : .next
-                guard await rested(pause, need, "the pause before the next attempt") else {
-                    return nil
-                }
+                guard try await paused(after: failure, message) else { return nil }
             }
         }
+    }
+
+    /// Pauses before the next attempt; false when the run was stopped meanwhile.
+    private func paused(
+        after failure: FailureClass,
+        _ message: String
+    ) async throws(JournalError) -> Bool {
+        let pause = depot.rules.pause(beforeAttempt: record.attempt)
+        depot.events.emit(.retrying(vehicle, failure, message: message, pause: pause))
+        try await note(.queued, durably: false)
+        let need: AirtimeNeed = debt?.inBootloader == true ? .bootloader : .next
+        return await rested(pause, need, "the pause before the next attempt")
     }
 
     /// Attempts once, and returns why that ended.

@@ -23,50 +23,66 @@ extension RunSession {
             if progress.refusal != nil {
                 // Vehicles to which nothing is owed stay unchanged.
                 if !progress.indebted.contains(index) { skip(index, .skipped) }
-                continue
-            }
-            let touched = progress.executions[index].acted
-            func close(
-                _ closing: Closing,
-                _ problems: [Problem] = []
-            ) async throws(JournalError) {
-                guard let verdict = try await self.close(index, closing, problems) else { return }
-                skip(index, verdict.outcome, verdict.failure, touched: touched)
-            }
-            if let kept = keep(index) {
-                if progress.outcome(of: index) != kept.outcome {
-                    try await close(kept)
-                } else if try await !leave(index, kept) {
-                    skip(index, kept.outcome, touched: touched)
-                }
-            } else if let inhibit = single[job.vehicle] ?? whole {
-                try await close(Closing(.deferred, nil, inhibit.sentence))
-            } else if let closing = job.exchanged {
-                // What was begun on that device is settled there.
-                guard !progress.indebted.contains(index) else { continue }
-                try await close(closing)
-            } else if let count = left.quarantined[job.vehicle] {
-                let sentence =
-                    "in quarantine after \(count.count) failures, the last: \(count.message); "
-                    + "fix it and say `clear \(job.vehicle)`"
-                guard !progress.indebted.contains(index) else {
-                    // An update that was begun on it is settled anyway.
-                    progress.quarantines(index, Closing(.failed, nil, sentence))
-                    continue
-                }
-                try await close(Closing(.failed, nil, sentence))
-            } else if let (problem, otherwise) = job.steps.problemAhead,
-                let ending = otherwise.ending,
-                // An update that was begun is finished, even if its labels have changed since.
-                !progress.indebted.contains(index)
-            {
-                depot.events.emit(.problem(job.vehicle, problem))
-                try await close(
-                    Closing(ending.outcome, ending.failure, problem.sentence),
-                    [problem]
+            } else {
+                try await leaveAlone(
+                    index,
+                    single[job.vehicle] ?? whole,
+                    left.quarantined[job.vehicle]
                 )
             }
         }
+    }
+
+    private func leaveAlone(
+        _ index: Int,
+        _ inhibit: Inhibit?,
+        _ failures: (count: Int, message: String)?
+    ) async throws(JournalError) {
+        let job = run.jobs[index]
+        let isIndebted = progress.indebted.contains(index)
+        if let kept = keep(index) {
+            if progress.outcome(of: index) != kept.outcome {
+                try await close(index, alone: kept)
+            } else if try await !leave(index, kept) {
+                skip(index, kept.outcome, touched: progress.executions[index].acted)
+            }
+        } else if let inhibit {
+            try await close(index, alone: Closing(.deferred, nil, inhibit.sentence))
+        } else if let closing = job.exchanged {
+            // What was begun on that device is settled there.
+            if !isIndebted { try await close(index, alone: closing) }
+        } else if let failures {
+            let closing = Closing(
+                .failed,
+                nil,
+                "in quarantine after \(failures.count) failures, the last: \(failures.message); "
+                    + "fix it and say `clear \(job.vehicle)`"
+            )
+            // An update that was begun on it is settled anyway.
+            guard !isIndebted else { return progress.quarantines(index, closing) }
+            try await close(index, alone: closing)
+        } else if let (problem, otherwise) = job.steps.problemAhead,
+            let ending = otherwise.ending,
+            // An update that was begun is finished, even if its labels have changed since.
+            !isIndebted
+        {
+            depot.events.emit(.problem(job.vehicle, problem))
+            try await close(
+                index,
+                alone: Closing(ending.outcome, ending.failure, problem.sentence),
+                [problem]
+            )
+        }
+    }
+
+    private func close(
+        _ index: Int,
+        alone closing: Closing,
+        _ problems: [Problem] = []
+    ) async throws(JournalError) {
+        let touched = progress.executions[index].acted
+        guard let verdict = try await close(index, closing, problems) else { return }
+        skip(index, verdict.outcome, verdict.failure, touched: touched)
     }
 
     /// The verdict that a vehicle keeps, so that nothing is done on it; nil for all others.

@@ -66,66 +66,44 @@ package struct FeatureSpec: Sendable, Hashable {
 
     /// The payload that a manifest's literal represents, not yet sealed.
     package func payload(of literal: String) throws(PropertyMistake) -> [UInt8] {
+        func mistake(_ what: String, _ hint: String) -> PropertyMistake {
+            PropertyMistake("`\(name)` \(what)", hint: hint, concernsValue: true)
+        }
         switch payload {
         case .none:
             guard ["on", "true"].contains(literal) else {
-                throw PropertyMistake(
-                    "`\(name)` takes no value",
-                    hint: "write `\(name): on`",
-                    concernsValue: true
-                )
+                throw mistake("takes no value", "write `\(name): on`")
             }
             return []
         case .boolean:
             switch literal {
             case "on", "true": return [1]
             case "off", "false": return [0]
-            default:
-                throw PropertyMistake(
-                    "`\(name)` is on or off",
-                    hint: "write `on` or `off`",
-                    concernsValue: true
-                )
+            default: throw mistake("is on or off", "write `on` or `off`")
             }
         case .byte(let mayBeOff):
             if mayBeOff, literal == "off" || literal == "false" { return [] }
-            guard let byte = UInt8(literal) else {
-                throw PropertyMistake(
-                    "`\(name)` takes a whole number" + (mayBeOff ? " or `off`" : ""),
-                    hint: "write a number from 0 to 255",
-                    concernsValue: true
-                )
-            }
-            return [byte]
+            if let byte = UInt8(literal) { return [byte] }
+            let also = mayBeOff ? " or `off`" : ""
+            throw mistake("takes a whole number" + also, "write a number from 0 to 255")
         case .text(let limit, let isCut):
             let text = isCut ? String(literal.prefix(limit)) : literal
             guard !text.isEmpty, text.count <= limit, text.utf8.count <= Self.longest else {
-                throw PropertyMistake(
-                    "`\(name)` takes 1 to \(limit) characters of text",
-                    hint: "write a shorter one",
-                    concernsValue: true
-                )
+                throw mistake("takes 1 to \(limit) characters of text", "write a shorter one")
             }
             return Array(text.utf8)
         case .texts:
             let parts = literal.split(separator: ",", omittingEmptySubsequences: true)
             guard !parts.isEmpty, literal.utf8.count <= 250 else {
-                throw PropertyMistake(
-                    "`\(name)` takes texts",
-                    hint: "write them with commas between",
-                    concernsValue: true
-                )
+                throw mistake("takes texts", "write them with commas between")
             }
             return Array(parts.joined(separator: "\u{1F}").utf8)
         case .states(let states):
-            guard let state = states.first(where: { $0.name == literal }) else {
-                throw PropertyMistake(
-                    "`\(name)` has no such state",
-                    hint: "it has " + states.map { "`\($0.name)`" }.joined(separator: ", "),
-                    concernsValue: true
-                )
+            if let state = states.first(where: { $0.name == literal }) {
+                return [UInt8(truncatingIfNeeded: state.raw)]
             }
-            return [UInt8(truncatingIfNeeded: state.raw)]
+            let known = states.map { "`\($0.name)`" }.joined(separator: ", ")
+            throw mistake("has no such state", "it has " + known)
         }
     }
 }

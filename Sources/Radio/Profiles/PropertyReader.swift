@@ -42,37 +42,13 @@ struct PropertyReader {
             demand("write", access.isWritable, access)
         }
         if unit != nil, kind != .range {
-            diagnostics.error(
-                part.place(of: "unit"),
-                "only a range has a unit",
-                hint: "remove it, or write `type: range`"
-            )
+            complain("unit", "only a range has a unit", "remove it, or write `type: range`")
         }
         let empty = part.node("empty", .optional)?.propertyName(diagnostics)
-        let lengths =
-            switch kind {
-            case .range, .states: 1...4
-            case .raw, .text: 1...8
-            }
-        let source = part.reader("read", as: "where it is read", .optional).flatMap {
-            var field = $0
-            defer { field.finish() }
-            return FieldPlace(places, lengths, defaultLength: kind == .text ? 1 : nil)
-                .read(&field, diagnostics)
-        }
-        var writing = part.reader("write", as: "where it is written", .optional)
-        let target = writing.flatMap { _ in
-            writing.read(
-                FieldPlace(places, lengths, isText: kind == .text, isWritten: true),
-                diagnostics
-            )
-        }
+        var writing: FieldReader?
+        let (source, target) = fields(of: kind, &writing)
         if case .statistic? = source?.place, kind != .range, kind != .states {
-            diagnostics.error(
-                part.place(of: "read"),
-                "a statistic is a number",
-                hint: "write `type: range`, or `type: states`"
-            )
+            complain("read", "a statistic is a number", "write `type: range`, or `type: states`")
         }
         let form: PropertySpec.Form?
         switch kind {
@@ -80,10 +56,10 @@ struct PropertyReader {
         case .states: form = states(&writing, [source, target].compactMap { $0 })
         case .raw:
             if let source, let target, source.length != target.length {
-                diagnostics.error(
-                    part.place(of: "write"),
+                complain(
+                    "write",
                     "it is read as \(source.length) bytes and written as \(target.length)",
-                    hint: "make both the same"
+                    "make both the same"
                 )
             }
             form = (target ?? source).map { .raw(length: $0.length) }
@@ -101,6 +77,34 @@ struct PropertyReader {
             target: target,
             empty: empty
         )
+    }
+
+    /// Where the property is read and written; `writing` also has the rules for its values.
+    private mutating func fields(
+        of kind: PropertyKind,
+        _ writing: inout FieldReader?
+    ) -> (source: ByteField?, target: ByteField?) {
+        let lengths =
+            switch kind {
+            case .range, .states: 1...4
+            case .raw, .text: 1...8
+            }
+        var reading = part.reader("read", as: "where it is read", .optional)
+        let source = reading.read(
+            FieldPlace(places, lengths, defaultLength: kind == .text ? 1 : nil),
+            diagnostics
+        )
+        reading?.finish()
+        writing = part.reader("write", as: "where it is written", .optional)
+        let target = writing.read(
+            FieldPlace(places, lengths, isText: kind == .text, isWritten: true),
+            diagnostics
+        )
+        return (source, target)
+    }
+
+    private func complain(_ key: String, _ what: String, _ hint: String) {
+        diagnostics.error(part.place(of: key), what, hint: hint)
     }
 
     private mutating func demand(
@@ -140,64 +144,76 @@ struct PropertyReader {
         let step = writing?.node("step", .optional)?.decimal(diagnostics)
         let initial = writing?.node("default", .optional)?.decimal(diagnostics)
         guard let plain = RangeForm(scale: scale, offset: offset, limits: limits) else {
-            diagnostics.error(
-                part.place(of: part.has("scale") ? "scale" : "offset"),
+            complain(
+                part.has("scale") ? "scale" : "offset",
                 scale.digits == 0
                     ? "a scale of 0 gives every reading the same value"
                     : "scale and offset have too many digits together",
-                hint: "write at most nine digits"
+                "write at most nine digits"
             )
             return nil
         }
         guard let reader = writing, let target, let allowed else {
             return writing == nil ? .range(plain) : nil
         }
-        let grain = abs(scale.number)
-        let width = step?.number ?? grain
-        guard
-            let rule = RangeForm.Writing(limits: allowed, step: width, initial: nil)
-        else {
-            diagnostics.error(
-                reader.place(of: "step"),
-                "a step must be more than 0",
+        do throws(RangeMistake) {
+            let rule = try rule(allowed, step, initial, for: plain, by: scale, target)
+            return RangeForm(scale: scale, offset: offset, limits: limits, writing: rule)
+                .map { .range($0) }
+        } catch {
+            diagnostics.error(reader.place(of: error.key), error.what, hint: error.hint)
+            return nil
+        }
+    }
+
+    /// What is wrong with the values that may be written, under which key.
+    private struct RangeMistake: Error {
+        let key: String
+        let what: String
+        let hint: String
+    }
+
+    private func rule(
+        _ allowed: ClosedRange<Double>,
+        _ step: Decimal?,
+        _ initial: Decimal?,
+        for plain: RangeForm,
+        by scale: Decimal,
+        _ target: ByteField
+    ) throws(RangeMistake) -> RangeForm.Writing {
+        let width = step?.number ?? abs(scale.number)
+        guard let rule = RangeForm.Writing(limits: allowed, step: width, initial: nil) else {
+            throw RangeMistake(
+                key: "step",
+                what: "a step must be more than 0",
                 hint: "leave it out for the finest"
             )
-            return nil
         }
         for limit in [allowed.lowerBound, allowed.upperBound] {
             if let raw = plain.raw(limit), target.integers.contains(raw) { continue }
-            diagnostics.error(
-                reader.place(of: "limits"),
-                "\(PropertyValue.number(limit)) does not fit into \(target.length) "
+            throw RangeMistake(
+                key: "limits",
+                what: "\(PropertyValue.number(limit)) does not fit into \(target.length) "
                     + "byte\(target.length == 1 ? "" : "s") at this scale",
                 hint: "make the field wider, or the limits narrower"
             )
-            return nil
         }
         if step != nil, plain.raw(allowed.lowerBound + width) == nil {
-            diagnostics.error(
-                reader.place(of: "step"),
-                "the step is finer than the register, which knows \(scale)",
+            throw RangeMistake(
+                key: "step",
+                what: "the step is finer than the register, which knows \(scale)",
                 hint: "write a multiple of \(scale)"
             )
-            return nil
         }
-        guard let initial else {
-            return RangeForm(scale: scale, offset: offset, limits: limits, writing: rule)
-                .map { .range($0) }
+        guard let initial else { return rule }
+        if let whole = RangeForm.Writing(limits: allowed, step: width, initial: initial.number) {
+            return whole
         }
-        guard
-            let whole = RangeForm.Writing(limits: allowed, step: width, initial: initial.number)
-        else {
-            diagnostics.error(
-                reader.place(of: "default"),
-                "the default \(initial) may not be written",
-                hint: "write one that is inside the limits and on a step"
-            )
-            return nil
-        }
-        return RangeForm(scale: scale, offset: offset, limits: limits, writing: whole)
-            .map { .range($0) }
+        throw RangeMistake(
+            key: "default",
+            what: "the default \(initial) may not be written",
+            hint: "write one that is inside the limits and on a step"
+        )
     }
 
     // MARK: States

@@ -38,57 +38,60 @@ package struct StepBuilder: Sendable {
         case .expect(let conditions, let within):
             return .expect(try tests(conditions, profile), within: within)
         case .read(let names):
-            for name in names {
-                do throws(PropertyMistake) {
-                    try profile.checkReadable(name)
-                } catch { throw StepMistake(error) }
-            }
+            do throws(PropertyMistake) {
+                for name in names { try profile.checkReadable(name) }
+            } catch { throw StepMistake(error) }
             return .read(names)
         case .set(let assignments):
             var orders: [PropertyOrder] = []
-            for assignment in assignments {
-                do throws(PropertyMistake) {
-                    let value = try profile.value(
-                        of: assignment.value.text,
-                        for: assignment.name
-                    )
-                    orders.append(PropertyOrder(assignment.name, value))
-                } catch { throw StepMistake(error) }
-            }
+            do throws(PropertyMistake) {
+                for assignment in assignments {
+                    let (name, text) = (assignment.name, assignment.value.text)
+                    orders.append(PropertyOrder(name, try profile.value(of: text, for: name)))
+                }
+            } catch { throw StepMistake(error) }
             return .set(orders)
         case .feature(let assignments):
             var orders: [FeatureOrder] = []
             for assignment in assignments { orders.append(try feature(assignment, profile)) }
             return .feature(orders)
-        case .command(let words):
-            let isIssued = vehicle.issuer != nil && vehicle.goSerial != nil
-            guard FamilyRegistry.takesToken(vehicle.family) || vehicle.token != nil || isIssued
-            else {
-                throw StepMistake(
-                    "vehicle \(vehicle.id), and perhaps others, has no GO device to take commands",
-                    hint: "give it a `token`, or leave the step to vehicles that have one"
-                )
-            }
-            guard let all = CarShareCommands(words) else {
-                throw StepMistake("the step names no command", hint: "name one, such as `lock`")
-            }
-            return .command(all)
+        case .command(let words): return .command(try commands(words, vehicle))
         case .wait(let duration): return .wait(duration)
         case .rotate:
-            guard FamilyRegistry.secrets(of: vehicle.family) != nil else {
-                throw StepMistake(
-                    "modules of family `\(vehicle.family.rawValue)` have no secret that can be changed",
-                    hint: "leave the step to vehicles whose modules have one"
-                )
-            }
-            guard vehicle.keepsSecretInFile else {
-                throw StepMistake(
-                    "the secret of vehicle \(vehicle.id), and perhaps of others, is not kept in a file",
-                    hint: "a new one is written beside the old one: write it as in file:keys/ID.key"
-                )
-            }
+            try checkSecret(of: vehicle)
             return .rotate
         case .update(let step): return .update(try update(step, profile))
+        }
+    }
+
+    private func commands(
+        _ words: [CarShareCommand],
+        _ vehicle: PlannedVehicle
+    ) throws(StepMistake) -> CarShareCommands {
+        let isIssued = vehicle.issuer != nil && vehicle.goSerial != nil
+        guard FamilyRegistry.takesToken(vehicle.family) || vehicle.token != nil || isIssued else {
+            throw StepMistake(
+                "vehicle \(vehicle.id), and perhaps others, has no GO device to take commands",
+                hint: "give it a `token`, or leave the step to vehicles that have one"
+            )
+        }
+        if let all = CarShareCommands(words) { return all }
+        throw StepMistake("the step names no command", hint: "name one, such as `lock`")
+    }
+
+    /// Checks that the secret of the vehicle's module can be changed.
+    private func checkSecret(of vehicle: PlannedVehicle) throws(StepMistake) {
+        guard FamilyRegistry.secrets(of: vehicle.family) != nil else {
+            throw StepMistake(
+                "modules of family `\(vehicle.family.rawValue)` have no secret that can be changed",
+                hint: "leave the step to vehicles whose modules have one"
+            )
+        }
+        guard vehicle.keepsSecretInFile else {
+            throw StepMistake(
+                "the secret of vehicle \(vehicle.id), and perhaps of others, is not kept in a file",
+                hint: "a new one is written beside the old one: write it as in file:keys/ID.key"
+            )
         }
     }
 
