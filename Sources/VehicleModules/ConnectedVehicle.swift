@@ -255,35 +255,31 @@ extension ModuleRadio {
             states: { line.tell($0) },
             phases: { line.tell($0) }
         )
-        let result = await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                do throws(CarShareError) {
-                    let end = try await device.withLink(
-                        before: time.now.advanced(by: timeout)
-                    ) { link in
-                        log.info("a vehicle is connected")
-                        return await line.work(link, time)
-                    }
-                    line.end(end)
-                } catch {
-                    let failure = ModuleFailure(error)
-                    if failure.code != .aborted {
-                        log.error("the vehicle: \(name: failure.description)")
-                    }
-                    line.end(failure)
+        let result = await Self.beside {
+            do throws(CarShareError) {
+                let end = try await device.withLink(
+                    before: time.now.advanced(by: timeout)
+                ) { link in
+                    log.info("a vehicle is connected")
+                    return await line.work(link, time)
                 }
+                line.end(end)
+            } catch {
+                let failure = ModuleFailure(error)
+                if failure.code != .aborted {
+                    log.error("the vehicle: \(name: failure.description)")
+                }
+                line.end(failure)
             }
-            let result = await Self.attempt {
-                try await body(ConnectedVehicle(line: line, token: token))
-            }
+        } _: {
+            try await body(ConnectedVehicle(line: line, token: token))
+        } mustEnd: {
             line.close()
             // If the vehicle has not connected by now, the wait ends.
             switch line.state.value {
-            case .connected, .commanding, .disconnected: break
-            case .initializing, .advertising, .handshaking: group.cancelAll()
+            case .connected, .commanding, .disconnected: return false
+            case .initializing, .advertising, .handshaking: return true
             }
-            await group.waitForAll()
-            return result
         }
         return try result.get()
     }

@@ -61,31 +61,26 @@ extension ModuleRadio {
         let wanted = options
         let result = await connection().tended { connection in
             let outcome = Latest<Result<Void, ModuleFailure>?>(nil)
-            return await withTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    do throws(ModuleFailure) {
-                        try await connection.connect(
-                            known,
-                            secret: secret?.secret,
-                            timeout: timeout,
-                            options: wanted
-                        )
-                        outcome.set(.success(()))
-                    } catch { outcome.set(.failure(error)) }
-                }
+            return await Self.beside {
+                do throws(ModuleFailure) {
+                    try await connection.connect(
+                        known,
+                        secret: secret?.secret,
+                        timeout: timeout,
+                        options: wanted
+                    )
+                    outcome.set(.success(()))
+                } catch { outcome.set(.failure(error)) }
+            } _: {
                 let module = ConnectedModule(
                     connection: connection,
                     radio: self,
                     profile: form,
                     bond: wanted.bond
                 )
-                let result = await Self.attempt {
-                    try await body(
-                        ConnectingModule(connection: connection, module: module, outcome: outcome)
-                    )
-                }
-                group.cancelAll()
-                return result
+                return try await body(
+                    ConnectingModule(connection: connection, module: module, outcome: outcome)
+                )
             }
         }
         return try result.get()

@@ -200,19 +200,17 @@ extension ModuleRadio {
     ) async throws -> R {
         let update = FirmwareUpdate()
         let (central, time, log) = (central, time, log)
-        let result = await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                let carrier = UpdateCarrier(plan, update, central, time, log)
-                let end = await carrier.run()
-                switch end {
-                case .success(let result): update.current.set(.ended(result))
-                case .failure(let failure): update.current.set(.failed(failure))
-                }
+        let result = await Self.beside {
+            switch await UpdateCarrier(plan, update, central, time, log).run() {
+            case .success(let result): update.current.set(.ended(result))
+            case .failure(let failure): update.current.set(.failed(failure))
             }
-            let result = await Self.attempt { try await body(update) }
+        } _: {
+            try await body(update)
+        } mustEnd: {
+            // It ends by itself at a safe point.
             update.stop()
-            await group.waitForAll()
-            return result
+            return false
         }
         return try result.get()
     }

@@ -69,34 +69,25 @@ extension ModuleRadio {
         }
         let found = ModuleDiscovery()
         let discovery = discovery()
-        let result = await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                let problem = await withTaskGroup(of: Void.self) { group in
-                    group.addTask {
-                        for await list in discovery.modules.values() {
-                            let wanted = list.compactMap {
-                                DiscoveredVehicleModule($0, for: profiles)
-                            }
-                            found.snapshot.set(ModuleDiscovery.Snapshot(modules: wanted))
-                        }
-                    }
-                    var problem: DiscoveryProblem?
-                    do throws(DiscoveryProblem) {
-                        try await search(discovery, for: duration)
-                    } catch { problem = error }
-                    group.cancelAll()
-                    return problem
+        let result = await Self.beside {
+            let scan = await Self.beside {
+                for await list in discovery.modules.values() {
+                    let wanted = list.compactMap { DiscoveredVehicleModule($0, for: profiles) }
+                    found.snapshot.set(ModuleDiscovery.Snapshot(modules: wanted))
                 }
-                // The task that sets the lists has ended, so this is the last list.
-                var end = ModuleDiscovery.Snapshot(isScanning: false)
-                if let problem, problem != .unexpected(.cancelled) {
-                    end.failure = ModuleFailure(problem)
-                }
-                found.snapshot.set(end)
+            } _: {
+                try await search(discovery, for: duration)
             }
-            let result = await Self.attempt { try await body(found) }
-            group.cancelAll()
-            return result
+            // The task that sets the lists has ended, so this is the last list.
+            var end = ModuleDiscovery.Snapshot(isScanning: false)
+            if case .failure(let problem as DiscoveryProblem) = scan,
+                problem != .unexpected(.cancelled)
+            {
+                end.failure = ModuleFailure(problem)
+            }
+            found.snapshot.set(end)
+        } _: {
+            try await body(found)
         }
         return try result.get()
     }

@@ -190,6 +190,22 @@ public struct ModuleRadio: Sendable {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
+    /// Runs `work` beside the body. When the body has ended, the work is cancelled if `mustEnd`,
+    /// and waited for.
+    static func beside<R>(
+        _ work: @escaping @Sendable () async -> Void,
+        _ body: () async throws -> R,
+        mustEnd: () -> Bool = { true }
+    ) async -> Result<R, any Error> {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await work() }
+            let result = await attempt(body)
+            if mustEnd() { group.cancelAll() }
+            await group.waitForAll()
+            return result
+        }
+    }
+
     // MARK: Cache
 
     /// Deletes the remembered facts that make the next handshake shorter.

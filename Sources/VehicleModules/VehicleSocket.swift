@@ -249,20 +249,17 @@ extension ModuleRadio {
             limits: limits,
             states: { line.tell($0) }
         )
-        let result = await withTaskGroup(of: Void.self) { group in
-            group.addTask {
-                do throws(CarShareError) {
-                    try await station.withCentral { await line.hold($0, time) }
-                    line.over(nil)
-                } catch { line.over(ModuleFailure(error)) }
-            }
-            let result = await Self.attempt {
-                try await body(VehicleSocket(line: line, time: time))
-            }
+        let result = await Self.beside {
+            do throws(CarShareError) {
+                try await station.withCentral { await line.hold($0, time) }
+                line.over(nil)
+            } catch { line.over(ModuleFailure(error)) }
+        } _: {
+            try await body(VehicleSocket(line: line, time: time))
+        } mustEnd: {
             line.close()
-            if case .connected = line.state.value {} else { group.cancelAll() }
-            await group.waitForAll()
-            return result
+            if case .connected = line.state.value { return false }
+            return true
         }
         return try result.get()
     }
