@@ -190,8 +190,9 @@ public struct ModuleRadio: Sendable {
         do { return .success(try await body()) } catch { return .failure(error) }
     }
 
-    /// Runs `work` beside the body. When the body has ended, the work is cancelled if `mustEnd`,
-    /// and waited for.
+    /// Runs `work` beside the body.
+    ///
+    /// When the body has ended, the work is cancelled if it `mustEnd`, and waited for.
     static func beside<R>(
         _ work: @escaping @Sendable () async -> Void,
         _ body: () async throws -> R,

@@ -53,16 +53,11 @@ final class UpdateCarrier {
 
     func run() async -> Result<FirmwareUpdateResult, ModuleFailure> {
         log.info("\(plan.serial): update to \(plan.image.target)")
-        let ended = await attempts()
+        var result = await attempts()
         await link.forget()
-        let result = ended.flatMap { result in
-            guard result != .stopped else { return .success(result) }
+        if case .success(let ended) = result, ended != .stopped {
             // The module was seen at rest with the image, so nothing is owed any more.
-            do throws(Halt) { try write(nil) } catch {
-                guard case .failure(let failure) = error else { return .success(result) }
-                return .failure(failure)
-            }
-            return .success(result)
+            do throws(ModuleFailure) { try write(nil) } catch { result = .failure(error) }
         }
         switch result {
         case .success(.updated): log.info("\(plan.serial): runs \(plan.image.target)")
@@ -270,8 +265,8 @@ extension UpdateCarrier: UpdateNotes {
         if interrupted, let cause = session.lastCause {
             log.warning("\(plan.serial): the update was interrupted: \(name: cause.description)")
         }
-        try write(session.memory.stage == .none ? nil : session.memory)
-        if let next = status(in: session.state) { show(next) } else { show(status) }
+        try record(session.memory.stage == .none ? nil : session.memory)
+        show(status(in: session.state) ?? status)
         await report()
     }
 
@@ -303,29 +298,31 @@ extension UpdateCarrier: UpdateNotes {
         case .settled(.noReturn), .settled(.stillOngoing):
             // The waiting time starts again when the update is continued.
             memory.settleDeadline = nil
-            try write(memory)
+            try record(memory)
         case .settled, .unhealthy:
             memory = UpdateMemory()
-            try write(nil)
+            try record(nil)
         case .stopped, .failed, .alreadyCurrent, .passed, .rejected:
             return
         }
     }
 
+    private func record(_ memory: UpdateMemory?) throws(Halt) {
+        do throws(ModuleFailure) { try write(memory) } catch { throw .failure(error) }
+    }
+
     /// Passes the record to the program if it has changed.
-    private func write(_ memory: UpdateMemory?) throws(Halt) {
+    private func write(_ memory: UpdateMemory?) throws(ModuleFailure) {
         let record = memory.map {
             FirmwareUpdateRecord(plan.image.digest, $0, bootloader: bootloaderPlace)
         }
         guard !(record?.isSame(as: kept) ?? (kept == nil)) else { return }
         kept = record
         do { try plan.keep(record) } catch {
-            throw .failure(
-                ModuleFailure(
-                    .recordNotKept,
-                    "the update record could not be stored: \(error)",
-                    "check the place where records are stored, and update again"
-                )
+            throw ModuleFailure(
+                .recordNotKept,
+                "the update record could not be stored: \(error)",
+                "check the place where records are stored, and update again"
             )
         }
     }
