@@ -6,8 +6,6 @@ import Radio
 public struct ConnectedModule: Sendable {
     let connection: ModuleConnection
     let radio: ModuleRadio
-    let profile: Profile
-    let bond: BondPolicy?
 
     /// The state of the connection: the current one, and each new one.
     public var states: AsyncStream<ModuleConnectionState> { connection.state.values() }

@@ -52,10 +52,9 @@ extension ModuleRadio {
         _ body: @Sendable (ConnectingModule) async throws -> R
     ) async throws -> R {
         let known = try Self.serial(serial)
-        let form = try Self.profile(profile, of: Self.family(family), in: library)
-        var options = ModuleConnection.Options()
+        let profile = try Self.profile(profile, of: Self.family(family), in: library)
+        var options = ModuleConnection.Options(profile)
         options.reconnects = reconnects
-        options.profiles = .of(form)
         options.bond = bond?.policy
         options.updates = updates ?? options.updates
         let wanted = options
@@ -72,12 +71,7 @@ extension ModuleRadio {
                     outcome.set(.success(()))
                 } catch { outcome.set(.failure(error)) }
             } _: {
-                let module = ConnectedModule(
-                    connection: connection,
-                    radio: self,
-                    profile: form,
-                    bond: wanted.bond
-                )
+                let module = ConnectedModule(connection: connection, radio: self)
                 return try await body(
                     ConnectingModule(connection: connection, module: module, outcome: outcome)
                 )

@@ -82,14 +82,6 @@ extension ModuleFailure {
     )
     static let notConnected = ModuleFailure(PropertyWriteError.moduleNotConnected)
 
-    static func unexpected(_ sentence: String) -> ModuleFailure {
-        ModuleFailure(
-            .unexpected,
-            sentence,
-            "connect again, and restart the module if it stays so"
-        )
-    }
-
     static func lost(_ words: String) -> ModuleFailure {
         ModuleFailure(.moduleNotConnected, "the link was lost: \(words)", "connect again")
     }
@@ -121,19 +113,6 @@ extension ModuleFailure {
                 )
             }
         return ModuleFailure(.timedOut, sentence, remedy)
-    }
-
-    /// The profile could not be fetched.
-    init(_ failure: ProfileSource.Failure) {
-        switch failure {
-        case .network(let words):
-            self.init(
-                .networkError,
-                "the module's profile could not be fetched: \(words)",
-                "check the network, or give the profile as a file"
-            )
-        case .unknown(let words): self = .unexpected(words)
-        }
     }
 
     /// Nil when another attempt to connect can succeed.

@@ -238,16 +238,16 @@ extension ConnectedModule {
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void = { _ in },
         _ body: @Sendable (FirmwareUpdate) async throws -> R
     ) async throws -> R {
-        let (radio, profile, connection, bond) = (radio, profile, connection, bond)
+        let (radio, connection) = (radio, connection)
         let part = (FirmwareTarget.Part(rawValue: image.part) ?? .image).rawValue
-        let result = try await connection.handOver(part) { serial, secret in
+        let result = try await connection.handOver(part) { target in
             await ModuleRadio.attempt {
                 let plan = try UpdatePlan(
-                    serial,
-                    profile,
+                    target.serial,
+                    target.options.profile,
                     image,
-                    secret,
-                    bond,
+                    target.secret,
+                    target.options.bond,
                     options,
                     resuming: record,
                     keep: keep,

@@ -10,14 +10,9 @@ extension ModuleConnection {
         guard mine == generation, let target else { return .failure(.attemptEnded) }
         var attempt = ConnectionAttempt(cached: cache[target.serial])
         do throws(ModuleFailure) {
-            let profile: Profile
-            switch await target.options.profiles.profile(target.serial) {
-            case .success(let found): profile = found
-            case .failure(let failure): throw ModuleFailure(failure)
-            }
+            let profile = target.options.profile
             if FamilyRegistry.takesToken(profile.family) { throw .looksForUs(profile.family) }
             let driver = try UpdatePlan.driver(profile, target.secret)
-            guard mine == generation else { throw .attemptEnded }
             let central = central
             let link =
                 self.link
@@ -28,7 +23,7 @@ extension ModuleConnection {
                     bond: target.options.bond ?? profile.unattendedBond
                 )
             self.link = link
-            let errand = Errand(target: target, profile: profile, driver: driver, link: link)
+            let errand = Errand(target: target, driver: driver, link: link)
             while true {
                 if Task.isCancelled { throw .attemptEnded }
                 if let deadline, time.now >= deadline { throw attempt.overdue }
@@ -58,11 +53,11 @@ extension ModuleConnection {
     /// What all attempts to connect have in common.
     private struct Errand {
         let target: Target
-        let profile: Profile
         let driver: any UpdateDriver
         let link: VehicleLink
 
         var serial: Serial { target.serial }
+        var profile: Profile { target.options.profile }
 
         func connecting(
             _ part: ModuleConnectionState.Connecting,

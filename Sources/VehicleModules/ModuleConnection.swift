@@ -13,7 +13,7 @@ actor ModuleConnection {
         var quiet = Duration.seconds(5)
         /// Whether to connect again after a lost link, for as long as it takes.
         var reconnects = false
-        var profiles = ProfileSource.named(in: .shipped)
+        let profile: Profile
         /// The bond that is made and used; nil for the one that the module's profile names.
         var bond: BondPolicy?
         /// Called once for each connection to check for an update.
@@ -21,11 +21,11 @@ actor ModuleConnection {
         /// Without a source of updates, no module has one.
         var updates: @Sendable (ModuleFirmwareInfo) async -> ModuleUpdateCheck = { _ in .upToDate }
 
-        init() {}
+        init(_ profile: Profile) { self.profile = profile }
     }
 
     /// The parameters of `connect`, which are used again after a lost link.
-    struct Target {
+    struct Target: Sendable {
         let serial: Serial
         let secret: Secret?
         let options: Options
@@ -143,7 +143,7 @@ actor ModuleConnection {
         _ serial: Serial,
         secret: Secret?,
         timeout: Duration = .seconds(30),
-        options: Options = Options()
+        options: Options
     ) async throws(ModuleFailure) {
         let mine = await begin()
         // Another caller may have begun while the old link was being ended.
@@ -604,7 +604,7 @@ actor ModuleConnection {
     func handOver<R: Sendable>(
         _ part: String,
         timeout: Duration = .seconds(60),
-        _ body: @Sendable (Serial, Secret?) async -> R
+        _ body: @Sendable (Target) async -> R
     ) async throws(ModuleFailure) -> R {
         let (session, now) = try usableTarget()
         generation += 1
@@ -619,7 +619,7 @@ actor ModuleConnection {
             )
         )
         await link?.close()
-        let result = await body(now.serial, now.secret)
+        let result = await body(now)
         updated()
         guard mine == generation else { return result }
         _ = await failure(

@@ -131,29 +131,6 @@ import Testing
         }
     }
 
-    @Test func `where profiles come from has errors of its own`() throws {
-        try ModuleBench([ModuleBench.module()]).run { bench in
-            let cases: [(ProfileSource.Failure, ModuleFailure)] = [
-                (.network("no route"), ModuleFailure(.network("no route"))),
-                (.unknown("no such profile"), .unexpected("no such profile")),
-            ]
-            #expect(
-                cases.map(\.1.code) == [.networkError, .unexpected]
-                    && cases[0].1.sentence.contains("no route")
-            )
-            for (failure, error) in cases {
-                var options = ModuleConnection.Options()
-                options.profiles = ProfileSource { _ in .failure(failure) }
-                #expect(await bench.error(connecting: bench.connection(), options) == error)
-            }
-            var options = ModuleConnection.Options()
-            options.profiles = .named("generik", in: .shipped)
-            let failure = await bench.error(connecting: bench.connection(), options)
-            #expect(failure?.code == .unexpected)
-            #expect(failure?.sentence.contains("did you mean `generic`?") == true)
-        }
-    }
-
     // MARK: The host's radio
 
     @Test func `Bluetooth that is off is waited for`() throws {
@@ -289,7 +266,7 @@ import Testing
             try ModuleBench([plan]).run { bench in
                 let connection = bench.connection()
                 let seen = try await bench.states(of: connection) {
-                    var options = ModuleConnection.Options()
+                    var options = ModuleConnection.Options(genericProfile)
                     options.reconnects = reconnects
                     try await connection.connect(
                         ModuleBench.serial(1),
@@ -489,13 +466,25 @@ extension ModuleConnectionState {
     }
 }
 
+extension ModuleConnection {
+    /// Connects to a module with the profile of most modules in the tests.
+    func connect(
+        _ serial: Serial,
+        secret: Secret?,
+        timeout: Duration = .seconds(30)
+    ) async throws(ModuleFailure) {
+        let options = Options(genericProfile)
+        try await connect(serial, secret: secret, timeout: timeout, options: options)
+    }
+}
+
 extension ModuleBench {
     func connection() -> ModuleConnection { ModuleConnection(central: central, time: time) }
 
     /// The error of connecting to the first module; nil when it is connected.
     func error(
         connecting connection: ModuleConnection,
-        _ options: ModuleConnection.Options = .init(),
+        _ options: ModuleConnection.Options = .init(genericProfile),
         timeout: Duration = .seconds(25)
     ) async -> ModuleFailure? {
         do throws(ModuleFailure) {

@@ -280,7 +280,7 @@ import Testing
             let note: @Sendable (String) -> Void = { version in
                 asked.withLock { $0.append(version) }
             }
-            var options = ModuleConnection.Options()
+            var options = ModuleConnection.Options(genericProfile)
             options.updates = { versions in
                 note(versions.secondary)
                 await bench.time.sleep(for: .seconds(2), "the answer")
