@@ -87,8 +87,9 @@ final class UpdateCarrier {
                         return .failure(ModuleFailure(DiscoveryProblem(fault)))
                     }
                     show(.bluetoothOff)
-                    await wait(.seconds(5), for: "the host's radio to come back")
-                    if isStopped() { return .success(.stopped) }
+                    guard await rested(.seconds(5), for: "the host's radio to come back") else {
+                        return .success(.stopped)
+                    }
                     continue
                 }
             }
@@ -109,10 +110,17 @@ final class UpdateCarrier {
                 return .failure(failure(fault))
             }
             log.warning("\(plan.serial): \(name: fault.description); it is tried again")
-            await wait(pause, for: "the pause before the next attempt")
-            if isStopped() { return .success(.stopped) }
+            guard await rested(pause, for: "the pause before the next attempt") else {
+                return .success(.stopped)
+            }
             pause = min(.seconds(30), pause * 2)
         }
+    }
+
+    /// False when the update was stopped meanwhile.
+    private func rested(_ pause: Duration, for purpose: String) async -> Bool {
+        await time.wait(until: time.now.advanced(by: pause), for: purpose, unless: isStopped)
+        return !isStopped()
     }
 
     private var isOwed: Bool { memory.stage != .none && memory.stage != .settling }
@@ -168,15 +176,6 @@ final class UpdateCarrier {
         update.broken.change(to: memory.interruptions)
         update.current.change(to: status)
     }
-
-    /// Waits in short pieces, so that a stop request is noticed.
-    private func wait(_ duration: Duration, for purpose: String) async {
-        let moment = time.now.advanced(by: duration)
-        while time.now < moment, !isStopped() {
-            let next = min(moment, time.now.advanced(by: .seconds(1)))
-            await time.sleep(until: next, for: purpose)
-        }
-    }
 }
 
 extension UpdateCarrier: UpdateOwner {
@@ -217,7 +216,7 @@ extension UpdateCarrier: UpdateOwner {
         _ memory: UpdateMemory,
         for purpose: String
     ) async throws(Halt) {
-        await wait(max(.zero, time.now.duration(to: moment)), for: purpose)
+        await time.wait(until: moment, for: purpose, unless: isStopped)
     }
 
     // MARK: Faults

@@ -60,7 +60,11 @@ where Notes.Halt == Owner.Halt {
             return try await connect()
         case .pause(let moment):
             if owner.link.isOpen {
-                await wait(until: moment, for: session.deadlineLabel)
+                await time.wait(
+                    until: moment,
+                    for: session.deadlineLabel,
+                    unless: owner.isStopped
+                )
             } else {
                 try await owner.rest(until: moment, session.memory, for: session.deadlineLabel)
             }
@@ -216,14 +220,6 @@ where Notes.Halt == Owner.Halt {
             return isStopped() ? session.stopRequested() : session.tick(at: time.now)
         case .failure(let error):
             return try weigh(error)
-        }
-    }
-
-    /// Waits in short pieces, so that a stop request is noticed.
-    private func wait(until moment: Moment, for purpose: String) async {
-        while time.now < moment, !owner.isStopped() {
-            let next = min(moment, time.now.advanced(by: .seconds(1)))
-            await time.sleep(until: next, for: purpose)
         }
     }
 }

@@ -51,10 +51,7 @@ final class ESPApplication: ModuleApplication, ImageReceiver {
         at moment: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(ModuleError) -> Observation {
-        while time.now < moment, !isStopped() {
-            let next = min(moment, time.now.advanced(by: .seconds(1)))
-            await time.sleep(until: next, for: "the next look at the device")
-        }
+        await time.wait(until: moment, for: "the next look at the device", unless: isStopped)
         return Observation(ongoing: false, version: try await version())
     }
 

@@ -59,10 +59,7 @@ final class NordicApplication: ModuleApplication {
         at moment: Moment,
         unless isStopped: @Sendable () -> Bool
     ) async throws(ModuleError) -> Observation {
-        while time.now < moment, !isStopped() {
-            let next = min(moment, time.now.advanced(by: .seconds(1)))
-            await time.sleep(until: next, for: "the next look at the module")
-        }
+        await time.wait(until: moment, for: "the next look at the module", unless: isStopped)
         return Observation(ongoing: false, version: try await version(of: order.target))
     }
 
