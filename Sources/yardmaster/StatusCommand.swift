@@ -45,9 +45,6 @@ struct StatusCommand {
         var lines = source + others(status, time) + status.head(holder, time)
         if !executions.isEmpty { lines.append(status.counts.sentence) }
         lines += status.sentences(time, besideVehicles: true)
-        if let until = status.soaksUntil {
-            lines.append("the next wave may begin at \(time(until))")
-        }
         if !snapshot.underWay.isEmpty {
             let names = snapshot.underWay.map {
                 "\($0.vehicle.text.visible) (\($0.state.rawValue))"
@@ -57,12 +54,6 @@ struct StatusCommand {
         if !snapshot.cutOff.isEmpty {
             let names = snapshot.cutOff.map(\.vehicle.text.visible)
             lines.append("was working on \(names.joined(separator: ", "))")
-        }
-        if let next = snapshot.nextDeadline {
-            lines.append(
-                "next deadline: \(next.deadline.label) of \(next.vehicle.text.visible) at "
-                    + time(next.deadline.time)
-            )
         }
         lines.append("")
         // With --quiet, vehicles that are fine are left out.

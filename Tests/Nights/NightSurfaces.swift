@@ -175,14 +175,17 @@ final class NightSurfaces: Sendable {
             Self.counts(badges.map { String($0.split(separator: " ").last ?? "") }),
             counts
         )
+        compare("the tiles of the page", Self.tiles(of: page), counts)
+    }
+
+    private static func tiles(of page: String) -> Counts {
         var tiles: Counts = [:]
-        for tile in Self.pieces("<li class=\"", "</span></li>", in: page) {
-            guard let text = tile.split(separator: "\"><b>").last else { continue }
-            let parts = text.split(separator: "</b><span>")
-            guard parts.count == 2, let number = Int(parts[0]) else { continue }
-            tiles[String(parts[1].split(separator: " ").last ?? "")] = number
+        for tile in pieces("data-count=\"", "<", in: page) {
+            let parts = tile.split(separator: "\">")
+            guard parts.count == 2 else { continue }
+            tiles[String(parts[0])] = Int(parts[1])
         }
-        compare("the tiles of the page", tiles, counts)
+        return tiles
     }
 
     /// What the run did to each vehicle, as its row says it and as its events do.
@@ -322,13 +325,7 @@ final class NightSurfaces: Sendable {
         let document = status.json
         compare("the document of status", Self.counts(document["counts"]), counts)
         let page = LiveRolloutPage(status) { $0.description }.frame.text(made: nil)
-        var tiles: Counts = [:]
-        for tile in Self.pieces("data-count=\"", "<", in: page) {
-            let parts = tile.split(separator: "\">")
-            guard parts.count == 2, parts[0] != "run" else { continue }
-            tiles[String(parts[0])] = Int(parts[1])
-        }
-        compare("the page of the rollout", tiles, counts)
+        compare("the page of the rollout", Self.tiles(of: page), counts)
         compare(
             "the counts of a notice",
             Self.counts(found.notice.counts ?? VehicleCounts()),

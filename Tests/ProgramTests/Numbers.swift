@@ -107,8 +107,8 @@ extension Program {
             (
                 "tiles",
                 Numbers(
-                    page.matches(of: /<li class="[a-z]+"><b>(\d+)<\/b><span>. ([a-z-]+)<\/span>/)
-                        .map { (String($0.2), Int($0.1) ?? -1) }
+                    page.matches(of: /data-count="([a-z-]+)">(\d+)</)
+                        .map { (String($0.1), Int($0.2) ?? -1) }
                 )
             )
         )

@@ -66,7 +66,9 @@ import Workbench
             let all = counts.values.reduce(0, +)
             #expect(wave["vehicles"] as? Int == all)
             let ended = all - (counts["unfinished"] ?? 0)
-            #expect(page.contains(">\(ended) of \(all)</progress>"), "\(wave)")
+            let row = "<b>wave \(wave["wave"] ?? "")</b> <small>"
+            let words = ended == 0 ? "" : "\(ended) of \(all) vehicle"
+            #expect(page.contains(row + words), "\(wave)")
         }
         for gate in try #require(document["gates"] as? [String]) { #expect(page.contains(gate)) }
         let tasks = try #require(try object(try said("morning"))["tasks"] as? [[String: Any]])

@@ -136,7 +136,7 @@ import Testing
         #expect(story.unfinished == 2)
         let page = HTMLReport.text(story)
         #expect(page.contains("<b>Cut off</b>"))
-        #expect(page.contains("<b>2</b><span>◌ unfinished</span>"))
+        #expect(page.contains("<b data-count=\"unfinished\">2</b><span>◌ unfinished</span>"))
         let document = try #require(story.document)
         #expect(document.contains("\"counts\":{\"succeeded\":1,"))
         #expect(document.contains("\"unfinished\":2}}"))

@@ -352,7 +352,8 @@ package final class LivePages: Sendable {
         switch route {
         case .changes, .session, .leaving, .act, .requests: return (500, "text/plain", [])
         case .health: return (200, "text/plain; charset=utf-8", Array("ok\n".utf8))
-        case .style: return (200, "text/css; charset=utf-8", Array(LiveFrame.style.utf8))
+        case .style:
+            return (200, "text/css; charset=utf-8", Array((HTMLStyle.sheet.text + "\n").utf8))
         case .script:
             return (200, "text/javascript; charset=utf-8", Array(LiveFrame.script.utf8))
         case .description:
@@ -420,8 +421,8 @@ package final class LivePages: Sendable {
             return (LiveVehiclePage(story, mayAct: look.mayAct, time: zone.text).frame, zone)
         case .morning(let since, let days):
             let (page, zone) = try morning(since, days)
-            let body = MorningHTML(page, time: zone.text).body
-            return (LiveFrame(.morning, "What to do", body), zone)
+            let content = MorningHTML(page, time: zone.text).content
+            return (LiveFrame(.morning, MorningHTML.title, content), zone)
         case .comparison(let before, let after):
             // The events of two large runs need as much memory as a rollout's vehicles.
             state.withLock { $0.status = nil }

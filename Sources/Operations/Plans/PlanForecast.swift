@@ -104,7 +104,8 @@ struct PlanForecast {
         gates = plan.gates(among: vehicles.count)
         (window, fitsWindow) = Self.window(plan, total, zone, now)
         openings = plan.openTimes(in: zone)?.next(3, after: now) ?? []
-        opens = openings.words(zone.text)
+        opens =
+            openings.isEmpty ? nil : "the window opens next at \(openings.words(zone.text))"
     }
 
     private static func waveNumbers(_ plan: FrozenPlan) -> [VehicleID: Int] {

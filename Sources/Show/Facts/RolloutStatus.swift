@@ -21,16 +21,6 @@ package struct RolloutStatus: Sendable {
         var oldestDebt: WallTime?
     }
 
-    /// One wave of the plan and its progress.
-    struct WaveStatus: Sendable {
-        /// Counts from 1.
-        let number: Int
-        let state: State
-        let counts: VehicleCounts
-
-        enum State: String, CaseIterable, Sendable { case over, current, open }
-    }
-
     package let snapshot: RolloutSnapshot
     /// All rollouts that ran here and are no orders, the newest first.
     package let briefs: [Brief]

@@ -41,14 +41,27 @@ package struct RunStory: Sendable {
         documentText ?? latest.flatMap { report?.cutOff(at: $0) }
     }
 
-    /// The number of vehicles for each outcome, also of a run that was cut off.
-    package var counts: [Outcome: Int] {
-        end?.run.counts ?? soFar.outcomes
+    /// The vehicles by their outcomes, also of a run that was cut off.
+    var vehicleCounts: VehicleCounts {
+        end?.run.vehicles
+            ?? VehicleCounts(told.values.map { $0.verdict?.outcome }, of: start?.vehicles ?? 0)
     }
+    package var counts: [Outcome: Int] { vehicleCounts.outcomes }
+    package var unfinished: Int { vehicleCounts.unfinished }
 
-    /// Vehicles without a verdict.
-    package var unfinished: Int {
-        end?.run.unfinished ?? soFar.unfinished
+    /// The waves and how far each has come; empty when no event mentioned waves.
+    var waveStatuses: [WaveStatus] {
+        (0..<(waveCount ?? 0)).map { index in
+            guard let wave = waves.first(where: { $0.number == index + 1 }) else {
+                return WaveStatus(number: index + 1, state: .open, counts: VehicleCounts())
+            }
+            return WaveStatus(
+                number: wave.number,
+                state: wave.ended == nil ? .current : .over,
+                counts: VehicleCounts(wave.members.map { told[$0]?.verdict?.outcome }),
+                took: wave.ended.map { wave.began.duration(to: $0) }
+            )
+        }
     }
 
     /// How long the run took, or has lasted until its last event.
@@ -60,11 +73,6 @@ package struct RunStory: Sendable {
 
     /// The image bytes that the run has sent to all vehicles.
     package var bytesSent: Int { told.values.reduce(0) { $0 + $1.bytesSent } }
-
-    /// The counts from the events so far.
-    private var soFar: VehicleCounts {
-        VehicleCounts(told.values.map { $0.verdict?.outcome }, of: start?.vehicles ?? 0)
-    }
 
     /// Makes this the story of a rollout at one moment, not of a run that has ended.
     package mutating func stand(at time: WallTime, isAtWork: Bool) {

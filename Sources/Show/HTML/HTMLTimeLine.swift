@@ -11,7 +11,7 @@ enum HTMLTimeLine {
     /// Narrower pieces would be invisible; neighbours of one kind are merged.
     private static let narrowest = 0.25
 
-    static func section(_ story: RunStory) -> String {
+    static func content(_ story: RunStory) -> HTML {
         let segments = story.segments
         guard let first = segments.map(\.from).min(), let last = segments.map(\.to).max(),
             first < last
@@ -32,18 +32,12 @@ enum HTMLTimeLine {
                 ofRun: story.length
             )
         }
-        let ticks = (0...4).map { "<span>+\((total * $0 / 4).brief)</span>" }.joined()
-        let legend =
-            RunStory.Phase.allCases.map {
-                "<li><i class=\"\($0.rawValue)\"></i>\($0.name)</li>"
-            }.joined() + "<li><i class=\"taken\"></i>adapter taken</li>"
-        return """
-            <section><h2>Time line</h2>
-            <ul class="legend">\(legend)</ul>
-            \(rows.joined(separator: "\n"))
-            <div class="axis">\(ticks)</div>
-            </section>
-            """
+        let ticks = (0...4).map { "<span>+\((total * $0 / 4).brief)</span>" as HTML }
+        let phases = RunStory.Phase.allCases.map { ($0.rawValue, $0.name) }
+        let legend = (phases + [("taken", "adapter taken")]).map { kind, name -> HTML in
+            "<i class=\"\(kind)\"></i>\(name)"
+        }
+        return "\(.list(legend, "legend"))\(rows)<div class=\"axis\">\(ticks)</div>\n"
     }
 
     private static func row(
@@ -54,7 +48,7 @@ enum HTMLTimeLine {
         _ use: AdapterUse?,
         sinceBegin: Duration,
         ofRun length: Duration
-    ) -> String {
+    ) -> HTML {
         let scale = width / Double(total.nanoseconds)
         /// The end of each lane so far.
         var ends: [WallTime] = []
@@ -81,29 +75,28 @@ enum HTMLTimeLine {
         let lanes = max(work.count, 1)
         let height = lanes * lane + strip
         // A vehicle may also occupy the adapter only to observe a module that comes to rest.
-        var rects = (use?.spans ?? []).map { span in
+        let taken = (use?.spans ?? []).map { span -> HTML in
             let from = max(Double((span.from - sinceBegin).nanoseconds) * scale, 0)
             let to = min(Double((span.to - sinceBegin).nanoseconds) * scale, width)
-            return "<rect class=\"taken\" x=\"\(Markup.number(from, digits: 2))\" y=\"0\" "
-                + "width=\"\(Markup.number(max(to - from, 0), digits: 2))\" height=\"\(height)\"/>"
+            return "\(rect("taken", from, max(to - from, 0), top: 0, height: height))/>\n"
         }
-        rects += work.enumerated().flatMap { index, pieces in
+        let pieces = work.enumerated().flatMap { index, pieces in
             pieces.map { rect($0, top: index * lane, height: lane) }
         }
-        rects += restarts.map { rect($0, top: lanes * lane, height: strip) }
         let busy = use?.busy ?? busy(segments.filter { $0.phase != .settle })
         let whole = max(length, busy, .nanoseconds(1))
         let share = Double(busy.nanoseconds) / Double(whole.nanoseconds) * 100
         let free = max(length - busy, .zero)
         return """
             <figure>
-            <figcaption><b>\(Markup.text(adapter))</b> at work \(busy.brief) \
+            <figcaption><b>\(adapter)</b> at work \(busy.brief) \
             (\(Markup.number(share, digits: 0)) % of the run), free \(free.brief)</figcaption>
-            <svg viewBox="0 0 \(Int(width)) \(height)" style="height: \(height)px" \
-            preserveAspectRatio="none" role="img" aria-label="what \(Markup.text(adapter)) did">
-            \(rects.joined(separator: "\n"))
+            <svg viewBox="0 0 \(Int(width)) \(height)" height="\(height)" \
+            preserveAspectRatio="none" role="img" aria-label="what \(adapter) did">
+            \(taken)\(pieces)\(restarts.map { rect($0, top: lanes * lane, height: strip) })\
             </svg>
             </figure>
+
             """
     }
 
@@ -125,11 +118,22 @@ enum HTMLTimeLine {
         }
     }
 
-    private static func rect(_ piece: Piece, top: Int, height: Int) -> String {
-        let x = Markup.number(piece.from, digits: 2)
-        let wide = Markup.number(max(narrowest, piece.to - piece.from), digits: 2)
-        return "<rect class=\"\(piece.phase.rawValue)\" x=\"\(x)\" y=\"\(top)\" width=\"\(wide)\" "
-            + "height=\"\(height)\"><title>\(Markup.text(piece.title))</title></rect>"
+    private static func rect(_ piece: Piece, top: Int, height: Int) -> HTML {
+        let wide = max(narrowest, piece.to - piece.from)
+        return "\(rect(piece.phase.rawValue, piece.from, wide, top: top, height: height))>"
+            + "<title>\(piece.title)</title></rect>\n"
+    }
+
+    /// A rectangle whose tag is still open.
+    private static func rect(
+        _ kind: String,
+        _ x: Double,
+        _ wide: Double,
+        top: Int,
+        height: Int
+    ) -> HTML {
+        "<rect class=\"\(kind)\" x=\"\(Markup.number(x, digits: 2))\" y=\"\(top)\" "
+            + "width=\"\(Markup.number(wide, digits: 2))\" height=\"\(height)\""
     }
 
     /// The time in which the radio worked for at least one vehicle.

@@ -49,6 +49,12 @@ package enum LiveActPage {
         }
     }
 
+    /// The links with which operators begin a request.
+    static func links(_ acts: [LiveAct]) -> HTML {
+        let links = acts.map { "<a href=\"\($0.address)\">\(title($0))</a>\n" as HTML }
+        return "<nav class=\"acts\" aria-label=\"What you can do\">\n\(links)</nav>\n"
+    }
+
     /// The form of one request.
     package static func form(_ act: LiveAct, mark: String) -> LiveFrame {
         let title = title(act)
@@ -60,47 +66,46 @@ package enum LiveActPage {
             fields += hidden("all", "yes")
         }
         if [.pause, .abort, .inhibit].contains(act.verb) {
-            let must = act.verb == .inhibit && act.vehicle == nil ? " required" : ""
+            let must: HTML = act.verb == .inhibit && act.vehicle == nil ? " required" : ""
             fields += "<label>Why<input name=\"reason\" maxlength=\"200\"\(must)></label>\n"
         }
         if act.verb == .inhibit {
             fields += "<label>For how long, such as 90m or 2d; empty for no limit"
             fields += "<input name=\"for\" maxlength=\"20\"></label>\n"
         }
-        let body = """
-            <h1>\(Markup.text(title))</h1>
-            <p>\(Markup.text(meaning(act)))</p>
-            <form class="ask" action="/act" method="post">
-            \(fields)<p><button>\(Markup.text(title))</button> <a href="\(back(act))">Cancel</a></p>
-            </form>
-            """
-        return LiveFrame(nil, title, body, isStill: true)
+        let buttons: HTML =
+            "<button>\(title)</button> <a href=\"\(back(act))\">Cancel</a>"
+        return LiveFrame(
+            nil,
+            title,
+            "<p>\(meaning(act))</p>\n\(ask("/act", fields, buttons))",
+            isStill: true
+        )
     }
 
     /// The result of a request.
     package static func done(_ act: LiveAct, _ sentence: String, isRefused: Bool) -> LiveFrame {
-        let lines = sentence.split(separator: "\n").map { "<p>\(Markup.text(String($0)))</p>\n" }
-        let mark = isRefused ? HTMLReport.Mark.bad : .good
-        let body = """
-            <h1>\(Markup.text(title(act)))</h1>
-            <div class="exit \(mark.rawValue)" role="status">\(isRefused ? "<b>Nothing was changed</b>" : "")
-            \(lines.joined())</div>
+        let lines = sentence.split(separator: "\n").map { "<p>\($0)</p>\n" as HTML }
+        let mark = isRefused ? HTML.Mark.bad : .good
+        let refused: HTML = isRefused ? "<b>Nothing was changed</b>" : ""
+        let content: HTML = """
+            <div class="exit \(mark.rawValue)" role="status">\(refused)
+            \(lines)</div>
             <p><a href="\(back(act))">Back</a></p>
+
             """
-        return LiveFrame(nil, title(act), body, isStill: true)
+        return LiveFrame(nil, title(act), content, isStill: true)
     }
 
     /// The form for a token; `fault` is the reason why the previous one was refused.
     package static func signIn(fault: String? = nil) -> LiveFrame {
-        let fault = fault.map { "<p class=\"exit bad\" role=\"alert\">\(Markup.text($0))</p>\n" }
-        let body = """
-            <h1>Sign in</h1>
-            \(fault ?? "")<form class="ask" action="/session" method="post">
+        let fault = fault.map { "<p class=\"exit bad\" role=\"alert\">\($0)</p>\n" as HTML }
+        let field: HTML = """
             <label>Your token<input type="password" name="token" autocomplete="current-password" required></label>
-            <p><button>Sign in</button></p>
-            </form>
+
             """
-        return LiveFrame(nil, "Sign in", body, isStill: true)
+        let content = "\(fault)\(ask("/session", field, "<button>Sign in</button>"))" as HTML
+        return LiveFrame(nil, "Sign in", content, isStill: true)
     }
 
     /// The page of the person who has signed in.
@@ -108,17 +113,28 @@ package enum LiveActPage {
         -> LiveFrame
     {
         let may = mayAct ? "may look and act" : "may look"
-        var body =
-            "<h1>Signed in</h1>\n<p><b>\(Markup.text(name))</b> (\(role)): \(may).</p>"
-        if let mark {
-            body += "\n<form class=\"ask\" action=\"/session/end\" method=\"post\">\n"
-            body += hidden(Self.mark, mark) + "<p><button>Sign out</button></p>\n</form>"
+        let end = mark.map {
+            ask("/session/end", hidden(Self.mark, $0), "<button>Sign out</button>")
         }
-        return LiveFrame(nil, "Signed in", body, isStill: true)
+        return LiveFrame(
+            nil,
+            "Signed in",
+            "<p><b>\(name)</b> (\(role)): \(may).</p>\n\(end)",
+            isStill: true
+        )
     }
 
-    private static func hidden(_ name: String, _ value: String) -> String {
-        "<input type=\"hidden\" name=\"\(name)\" value=\"\(Markup.text(value))\">\n"
+    private static func ask(_ address: String, _ fields: HTML, _ buttons: HTML) -> HTML {
+        """
+        <form class="ask" action="\(address)" method="post">
+        \(fields)<p>\(buttons)</p>
+        </form>
+
+        """
+    }
+
+    private static func hidden(_ name: String, _ value: String) -> HTML {
+        "<input type=\"hidden\" name=\"\(name)\" value=\"\(value)\">\n"
     }
 
     private static func back(_ act: LiveAct) -> String {

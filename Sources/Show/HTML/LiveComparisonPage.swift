@@ -25,55 +25,55 @@ package struct LiveComparisonPage {
 
     package var frame: LiveFrame {
         let rows = [comparison.before, comparison.after]
-        let title = "Runs " + rows.map { "\($0.run.number)" }.joined(separator: " and ")
-        var body = "<h1>\(title)</h1>\n<ul class=\"told\">\n"
-        for row in rows {
-            body += "<li>run \(row.run.number) of \(Markup.text(row.run.rollout)), begun "
-            body += "\(Markup.text(time(row.run.started))): "
-            body += "\(Markup.text(list.sentence(of: row)))</li>\n"
+        let runs = rows.map { row in
+            "run \(row.run.number) of \(row.run.rollout), begun \(time(row.run.started)): "
+                + list.sentence(of: row)
         }
-        body += "</ul>\n" + counts
-        for kind in RunComparison.Kind.allCases { body += changes(kind) }
-        body += "<h2>The others</h2>\n<p>As before: <b data-same>\(comparison.same)</b>.</p>\n"
-        for sentence in comparison.loneSentences { body += "<p>\(Markup.text(sentence))</p>\n" }
-        return LiveFrame(.history, title, body)
+        let lone = comparison.loneSentences.map { "<p>\($0)</p>\n" as HTML }
+        return LiveFrame(
+            .history,
+            "Runs " + rows.map { "\($0.run.number)" }.joined(separator: " and "),
+            """
+            \(HTML.list(runs))\(counts)\
+            \(RunComparison.Kind.allCases.map { HTML.section($0.title, changes($0)) })\
+            <h2>The others</h2>
+            <p>As before: <b data-same>\(comparison.same)</b>.</p>
+            \(lone)
+            """
+        )
     }
 
-    private var counts: String {
-        let titles = [comparison.before, comparison.after].map { "run \($0.run.number)" }
-        return LiveMarks.table(
-            ["outcome"] + titles,
+    private var counts: HTML {
+        .table(
+            ["outcome"] + [comparison.before, comparison.after].map { "run \($0.run.number)" },
             comparison.counts.map { count in
-                let numbers = [count.before, count.after].map { RunComparison.number($0) }
-                return LiveMarks.row(
-                    [("outcome", count.name)] + zip(titles, numbers).map { ($0, $1) },
-                    " data-outcome=\"\(count.name)\""
+                HTML.Row(
+                    cells: [
+                        "\(count.name)", count.before.map { "\($0)" },
+                        count.after.map { "\($0)" },
+                    ],
+                    data: ["outcome": count.name]
                 )
             }
         )
     }
 
-    private func changes(_ kind: RunComparison.Kind) -> String {
-        let changes = comparison.changes(kind)
-        guard !changes.isEmpty else { return "" }
-        let rows = changes.map { change in
-            LiveMarks.row(
-                [
-                    ("vehicle", LiveMarks.link(change.vehicle)),
-                    ("before", badge(change.before)), ("after", badge(change.after)),
-                    ("what", Markup.text(change.after.message)),
-                ],
-                " data-vehicle=\"\(Markup.text(change.vehicle.text))\" data-kind=\"\(kind.rawValue)\""
-            )
-        }
-        return "<h2>\(kind.title)</h2>\n"
-            + LiveMarks.table(["vehicle", "before", "after", "what"], rows)
+    private func changes(_ kind: RunComparison.Kind) -> HTML {
+        .table(
+            ["vehicle", "before", "after", "what"],
+            comparison.changes(kind).map { change in
+                HTML.Row(
+                    cells: [
+                        .link(change.vehicle), badge(change.before), badge(change.after),
+                        "\(change.after.message)",
+                    ],
+                    data: ["vehicle": change.vehicle.text, "kind": kind.rawValue]
+                )
+            }
+        )
     }
 
-    private func badge(_ fate: RunComparison.Fate) -> String {
-        LiveMarks.badge(
-            fate.word,
-            Outcome(rawValue: fate.word).map { HTMLReport.mark($0) } ?? .wait
-        )
+    private func badge(_ fate: RunComparison.Fate) -> HTML {
+        .badge(fate.word, HTML.Mark(Outcome(rawValue: fate.word)))
     }
 }

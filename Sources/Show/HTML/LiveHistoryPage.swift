@@ -13,76 +13,63 @@ package struct LiveHistoryPage {
         self.time = time
     }
 
+    package var frame: LiveFrame {
+        let before: HTML =
+            "\(HTML.facts(list.source?.sentence))\(LiveFrame.filter(rollout, at: "/history"))"
+        guard !list.rows.isEmpty else { return .nothing(.history, before) }
+        let runs = HTML.table(
+            ["run", "rollout", "begun", "took", "exit"] + Self.tallies.map(\.rawValue) + ["what"],
+            list.rows.map(row)
+        )
+        let said = HTML.table(
+            RunList.sayingTitles,
+            list.sayings.map { HTML.Row(cells: RunList.words($0, time).map { "\($0)" }) }
+        )
+        return LiveFrame(
+            .history,
+            "History",
+            before + runs + HTML.section("Requests of people", said)
+        )
+    }
+
+    private static let tallies: [Outcome.Tally] = [.ok, .current, .deferred, .unreachable, .failed]
+
+    private func row(_ row: RunList.Row) -> HTML.Row {
+        let run = row.run
+        let counts = Self.tallies.map { tally in
+            row.end.map { "\($0.vehicles.count(tally))" as HTML }
+        }
+        let cells: [HTML?] = [
+            "\(run.name)", .link(rollout: run.rollout, at: "/history?rollout="),
+            "\(time(run.started))", row.took.map { "\($0.brief)" },
+            run.end?.exitCode.map { "\($0)" },
+        ]
+        return HTML.Row(
+            cells: cells + counts + ["\(list.sentence(of: row))\(comparison(row))"],
+            data: ["run": run.name.description]
+        )
+    }
+
     /// A link to the differences from the previous run of the rollout.
-    private func comparison(_ row: RunList.Row) -> String {
+    private func comparison(_ row: RunList.Row) -> HTML? {
         let run = row.run
         // Only the journal of its own gateway has the facts that are compared.
-        guard run.gateway == nil else { return "" }
+        guard run.gateway == nil else { return nil }
         let earlier = list.rows.first {
             $0.run.gateway == nil && $0.run.number < run.number && $0.run.rollout == run.rollout
         }
-        guard let earlier else { return "" }
-        let address = LiveComparisonPage.address(earlier.run.number, run.number)
-        return " <a href=\"\(Markup.text(address))\">beside run \(earlier.run.number)</a>"
+        return earlier.map { earlier in
+            let address = LiveComparisonPage.address(earlier.run.number, run.number)
+            return " <a href=\"\(address)\">beside run \(earlier.run.number)</a>"
+        }
     }
+}
 
-    package var frame: LiveFrame {
-        var body = "<h1>History</h1>\n"
-        if let source = list.source {
-            body += "<p class=\"facts\">\(Markup.text(source.sentence))</p>\n"
-        }
-        if let rollout {
-            body += "<p class=\"facts\">of the rollout \(Markup.text(rollout)); "
-            body += "<a href=\"/history\">of all</a></p>\n"
-        }
-        let rows = list.rows.map { row in
-            let run = row.run
-            let took = row.took?.brief ?? "-"
-            let name = LiveTarget.escaped(run.rollout)
-            let counts = row.end?.vehicles
-            func count(_ tally: Outcome.Tally) -> String {
-                counts.map { "\($0.count(tally))" } ?? "-"
-            }
-            return LiveMarks.row(
-                [
-                    ("run", Markup.text(run.name.description)),
-                    (
-                        "rollout",
-                        "<a href=\"/history?rollout=\(name)\">\(Markup.text(run.rollout))</a>"
-                    ),
-                    ("begun", Markup.text(time(run.started))),
-                    ("took", took),
-                    ("exit", run.end?.exitCode.map { "\($0)" } ?? "-"),
-                    ("ok", count(.ok)), ("current", count(.current)),
-                    ("deferred", count(.deferred)), ("unreachable", count(.unreachable)),
-                    ("failed", count(.failed)),
-                    ("what", Markup.text(list.sentence(of: row)) + comparison(row)),
-                ],
-                " data-run=\"\(Markup.text(run.name.description))\""
-            )
-        }
-        body +=
-            rows.isEmpty
-            ? "<p>Nothing has run here yet.</p>\n"
-            : LiveMarks.table(
-                [
-                    "run", "rollout", "begun", "took", "exit", "ok", "current", "deferred",
-                    "unreachable", "failed", "what",
-                ],
-                rows
-            )
-        if !list.sayings.isEmpty {
-            let titles = RunList.sayingTitles
-            body += "<h2>Requests of people</h2>\n"
-            body += LiveMarks.table(
-                titles,
-                list.sayings.map { saying in
-                    LiveMarks.row(
-                        zip(titles, RunList.words(saying, time)).map { ($0, Markup.text($1)) }
-                    )
-                }
-            )
-        }
-        return LiveFrame(.history, "History", body)
+extension LiveFrame {
+    /// Says that a list has the runs of one rollout, with a link to that of all.
+    static func filter(_ rollout: String?, at address: String) -> HTML {
+        guard let rollout else { return "" }
+        return
+            "<p class=\"facts\">of the rollout \(rollout); <a href=\"\(address)\">of all</a></p>\n"
     }
 }

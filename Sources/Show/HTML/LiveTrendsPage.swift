@@ -40,20 +40,15 @@ package struct LiveTrendsPage {
     }
 
     package var frame: LiveFrame {
-        var body = "<h1>Trends</h1>\n"
-        if isPartOfFleet {
-            body += "<p class=\"facts\">this machine's journal only: what other gateways measured"
-            body += " is in their journals</p>\n"
-        }
-        if let rollout {
-            body += "<p class=\"facts\">of the rollout \(Markup.text(rollout)); "
-            body += "<a href=\"/trends\">of all</a></p>\n"
-        }
-        guard !trends.isEmpty else {
-            return LiveFrame(.trends, "Trends", body + "<p>Nothing has run here yet.</p>\n")
-        }
-        body += outcomes + rates + signals + table
-        return LiveFrame(.trends, "Trends", body)
+        let own = "this machine's journal only: what other gateways measured is in their journals"
+        let before =
+            HTML.facts(isPartOfFleet ? own : nil) + LiveFrame.filter(rollout, at: "/trends")
+        guard !trends.isEmpty else { return .nothing(.trends, before) }
+        return LiveFrame(
+            .trends,
+            "Trends",
+            "\(before)\(outcomes)\(rates)\(signals)\(HTML.section("Numbers", table))"
+        )
     }
 
     // MARK: Drawings
@@ -65,27 +60,30 @@ package struct LiveTrendsPage {
 
     private static func number(_ value: Double) -> String { Markup.number(value, digits: 1) }
 
-    private func figure(_ title: String, _ caption: String, _ drawing: String) -> String {
-        let first = trends.first.map { Markup.text(time($0.run.started)) } ?? ""
-        let last = trends.last.map { Markup.text(time($0.run.started)) } ?? ""
-        return """
-            <h2>\(title)</h2>
+    private func figure(_ title: String, _ caption: String, _ drawing: [HTML]) -> HTML {
+        let times = [trends.first, trends.count > 1 ? trends.last : nil].map { trend in
+            "<span>\(trend.map { time($0.run.started) } ?? "")</span>" as HTML
+        }
+        return .section(
+            title,
+            """
             <figure>
-            <svg class="plot" viewBox="0 0 720 160" role="img" aria-label="\(Markup.text(title + ": " + caption))">
+            <svg class="plot" viewBox="0 0 720 160" role="img" aria-label="\(title): \(caption)">
             \(drawing)</svg>
-            <div class="axis"><span>\(first)</span><span>\(trends.count > 1 ? last : "")</span></div>
-            <figcaption>\(Markup.text(caption))</figcaption>
+            <div class="axis">\(times)</div>
+            <figcaption>\(caption)</figcaption>
             </figure>
 
             """
+        )
     }
 
-    private var outcomes: String {
+    private var outcomes: HTML {
         let most = trends.compactMap { $0.counts?.total }.max() ?? 0
         guard most > 0 else { return "" }
         let room = Self.height - 2 * Self.edge
         let wide = max(2, (Self.width - 2 * Self.edge) / Double(trends.count) * 0.7)
-        var drawing = ""
+        var drawing: [HTML] = []
         for (index, trend) in trends.enumerated() {
             guard let counts = trend.counts else { continue }
             let good = counts.count(.ok) + counts.count(.current)
@@ -96,9 +94,11 @@ package struct LiveTrendsPage {
             ] where count > 0 {
                 let high = room * Double(count) / Double(most)
                 top -= high
-                drawing += "<rect class=\"\(mark)\" x=\"\(Self.number(place(index) - wide / 2))\" "
-                drawing += "y=\"\(Self.number(top))\" width=\"\(Self.number(wide))\" "
-                drawing += "height=\"\(Self.number(max(0.5, high)))\"></rect>\n"
+                let left = Self.number(place(index) - wide / 2)
+                drawing.append(
+                    "<rect class=\"\(mark)\" x=\"\(left)\" y=\"\(Self.number(top))\" "
+                        + "width=\"\(Self.number(wide))\" height=\"\(Self.number(max(0.5, high)))\"/>\n"
+                )
             }
         }
         let failed = trends.compactMap { $0.counts?.count(.failed) }
@@ -115,7 +115,7 @@ package struct LiveTrendsPage {
         _ values: [Double?],
         _ range: ClosedRange<Double>,
         _ kind: String
-    ) -> String {
+    ) -> [HTML] {
         let room = Self.height - 2 * Self.edge
         let span = max(range.upperBound - range.lowerBound, 1e-9)
         let points = values.enumerated().compactMap { index, value in
@@ -123,14 +123,13 @@ package struct LiveTrendsPage {
                 (place(index), Self.height - Self.edge - room * (value - range.lowerBound) / span)
             }
         }
-        let list = points.map { "\(Self.number($0.0)),\(Self.number($0.1))" }
-        return "<polyline class=\"\(kind)\" points=\"\(list.joined(separator: " "))\"></polyline>\n"
-            + points.map {
-                "<circle class=\"dot\" cx=\"\(Self.number($0.0))\" cy=\"\(Self.number($0.1))\" r=\"3\"></circle>\n"
-            }.joined()
+        let places = points.map { (Self.number($0.0), Self.number($0.1)) }
+        let list = places.map { "\($0),\($1)" }.joined(separator: " ")
+        return ["<polyline class=\"\(kind)\" points=\"\(list)\"/>\n"]
+            + places.map { "<circle class=\"dot\" cx=\"\($0)\" cy=\"\($1)\" r=\"3\"/>\n" }
     }
 
-    private var rates: String {
+    private var rates: HTML {
         let values = trends.map { $0.radio.rate.map { $0 / 1_024 } }
         guard let most = values.compactMap(\.self).max(), let last = values.compactMap(\.self).last
         else { return "" }
@@ -142,7 +141,7 @@ package struct LiveTrendsPage {
         )
     }
 
-    private var signals: String {
+    private var signals: HTML {
         let middle = trends.map { $0.radio.median.map(Double.init) }
         let weakest = trends.map { $0.radio.weakest.map(Double.init) }
         let known = (middle + weakest).compactMap(\.self)
@@ -157,34 +156,25 @@ package struct LiveTrendsPage {
 
     // MARK: Numbers
 
-    private var table: String {
-        let rows = trends.reversed().map { trend in
-            let radio = trend.radio
-            let name = LiveTarget.escaped(trend.run.rollout)
-            return LiveMarks.row(
-                [
-                    ("run", "\(trend.run.number)"),
-                    (
-                        "rollout",
-                        "<a href=\"/trends?rollout=\(name)\">\(Markup.text(trend.run.rollout))</a>"
-                    ),
-                    ("begun", Markup.text(time(trend.run.started))),
-                    ("failed", trend.counts.map { "\($0.count(.failed))" } ?? "-"),
-                    ("links", "\(radio.links)"), ("interruptions", "\(radio.interruptions)"),
-                    ("KiB/s", radio.rate.map { Self.number($0 / 1_024) } ?? "-"),
-                    ("median dBm", radio.median.map { "\($0)" } ?? "-"),
-                    ("weakest tenth", radio.weakest.map { "\($0)" } ?? "-"),
-                ],
-                " data-run=\"\(trend.run.number)\""
-            )
-        }
-        return "<h2>Numbers</h2>\n"
-            + LiveMarks.table(
-                [
-                    "run", "rollout", "begun", "failed", "links", "interruptions", "KiB/s",
-                    "median dBm", "weakest tenth",
-                ],
-                rows
-            )
+    private var table: HTML {
+        .table(
+            [
+                "run", "rollout", "begun", "failed", "links", "interruptions", "KiB/s",
+                "median dBm", "weakest tenth",
+            ],
+            trends.reversed().map { trend in
+                let (run, radio) = (trend.run, trend.radio)
+                return HTML.Row(
+                    cells: [
+                        "\(run.number)", .link(rollout: run.rollout, at: "/trends?rollout="),
+                        "\(time(run.started))", trend.counts.map { "\($0.count(.failed))" },
+                        "\(radio.links)", "\(radio.interruptions)",
+                        radio.rate.map { "\(Self.number($0 / 1_024))" },
+                        radio.median.map { "\($0)" }, radio.weakest.map { "\($0)" },
+                    ],
+                    data: ["run": "\(run.number)"]
+                )
+            }
+        )
     }
 }

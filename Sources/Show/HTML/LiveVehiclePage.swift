@@ -18,32 +18,29 @@ package struct LiveVehiclePage {
     }
 
     package var frame: LiveFrame {
-        let name = story.view.vehicle.text
-        let source =
-            story.source.map { "<p class=\"facts\">\(Markup.text($0.sentence))</p>\n" } ?? ""
-        let facts = story.facts(time).map { "<li>\(Markup.text($0))</li>\n" }.joined()
-        let body = [
-            "<h1>\(Markup.text(name))</h1>", source, "<ul class=\"told\">\n\(facts)</ul>", toDo,
-            acts,
-            rollouts, verdicts,
-        ]
-        return LiveFrame(.vehicles, name, body.filter { !$0.isEmpty }.joined(separator: "\n"))
+        LiveFrame(
+            .vehicles,
+            story.view.vehicle.text,
+            """
+            \(HTML.facts(story.source?.sentence))\(HTML.list(story.facts(time)))\
+            \(HTML.section("What to do", toDo))\(acts)\
+            \(HTML.section("Rollouts", rollouts))\
+            \(HTML.section("Verdicts of all nights", verdicts))
+            """
+        )
     }
 
-    private var toDo: String {
-        guard !story.steps.isEmpty else { return "<h2>What to do</h2>\n<p>Nothing.</p>" }
-        let items = story.steps.map { step in
-            var text = "<li><b>\(Markup.text(step.work.title))</b>: \(Markup.text(step.sentence))"
-            for command in step.commands {
-                text += "<br><code>\(Markup.text(command.line))</code> "
-                text += "<small>\(Markup.text(command.when))</small>"
-            }
-            return text + "</li>\n"
-        }
-        return "<h2>What to do</h2>\n<ul class=\"attention\">\n\(items.joined())</ul>"
+    private var toDo: HTML {
+        guard !story.steps.isEmpty else { return "<p>Nothing.</p>\n" }
+        return .list(
+            story.steps.map { step in
+                "<b>\(step.work.title)</b>: \(step.sentence)\(HTML.commands(step.commands))"
+            },
+            "attention"
+        )
     }
 
-    private var acts: String {
+    private var acts: HTML {
         guard mayAct else { return "" }
         let name = story.view.vehicle.text
         let isLeftAlone = story.view.inhibits.contains { $0.vehicle != nil }
@@ -54,38 +51,33 @@ package struct LiveVehiclePage {
         if let row = story.rollouts.first, row.hold?.kind != .aborted {
             acts.insert(LiveAct(.retry, rollout: row.rollout, vehicle: name), at: 0)
         }
-        return LiveMarks.acts(acts)
+        return LiveActPage.links(acts)
     }
 
-    private var rollouts: String {
-        guard !story.rollouts.isEmpty else { return "" }
-        let rows = story.rollouts.map { row in
-            let mark = row.isUnderWay ? .wait : HTMLReport.mark(row.standing.verdict?.outcome)
-            let hold = row.hold.map { " (the rollout is \($0.kind.rawValue))" } ?? ""
-            let name = LiveTarget.escaped(row.rollout)
-            return LiveMarks.row([
-                ("rollout", "<a href=\"/rollouts/\(name)\">\(Markup.text(row.rollout))</a>"),
-                ("run", "\(row.record.run)"),
-                ("state", LiveMarks.badge(row.state, mark) + Markup.text(hold)),
-                ("since", Markup.text(time(row.record.updated))),
-                ("what", Markup.text(row.standing.sentence)),
-            ])
-        }
-        return "<h2>Rollouts</h2>\n"
-            + LiveMarks.table(["rollout", "run", "state", "since", "what"], rows)
+    private var rollouts: HTML {
+        .table(
+            ["rollout", "run", "state", "since", "what"],
+            story.rollouts.map { row in
+                let mark = HTML.Mark(row.isUnderWay ? nil : row.standing.verdict?.outcome)
+                let hold = row.hold.map { " (the rollout is \($0.kind.rawValue))" } ?? ""
+                return HTML.Row(cells: [
+                    .link(rollout: row.rollout), row.run.map { "\($0)" },
+                    "\(HTML.badge(row.state, mark))\(hold)", "\(time(row.record.updated))",
+                    "\(row.sentence(time))",
+                ])
+            }
+        )
     }
 
-    private var verdicts: String {
-        guard !story.view.endings.isEmpty else { return "" }
-        let rows = story.view.endings.reversed().map { ending in
-            LiveMarks.row([
-                ("when", Markup.text(time(ending.time))),
-                (
-                    "outcome",
-                    LiveMarks.badge(ending.outcome.rawValue, HTMLReport.mark(ending.outcome))
-                ),
-            ])
-        }
-        return "<h2>Verdicts of all nights</h2>\n" + LiveMarks.table(["when", "outcome"], rows)
+    private var verdicts: HTML {
+        .table(
+            ["when", "outcome"],
+            story.view.endings.reversed().map { ending in
+                HTML.Row(cells: [
+                    "\(time(ending.time))",
+                    .badge(ending.outcome.rawValue, HTML.Mark(ending.outcome)),
+                ])
+            }
+        )
     }
 }

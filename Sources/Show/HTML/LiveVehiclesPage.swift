@@ -21,29 +21,25 @@ package struct LiveVehiclesPage {
     }
 
     package var frame: LiveFrame {
-        guard let run = status.snapshot.run else {
-            return LiveFrame(
-                .vehicles,
-                "Vehicles",
-                "<h1>Vehicles</h1>\n<p>Nothing has run here yet.</p>"
-            )
-        }
+        guard let run = status.snapshot.run else { return .nothing(.vehicles) }
         let all = status.rows
         let found = all.filter(takes)
         let from = (filter.page - 1) * LiveFilter.pageSize
-        let shown = found.dropFirst(from).prefix(LiveFilter.pageSize)
-        let rollout = LiveTarget.escaped(run.rollout)
-        var body = "<h1>Vehicles</h1>\n<p class=\"facts\">of the rollout "
-        body += "<a href=\"/rollouts/\(rollout)\">\(Markup.text(run.rollout))</a></p>\n"
-        body += form(run.rollout, Set(all.map(\.state)).sorted())
-        body += "<p role=\"status\"><b data-count=\"found\">\(found.count)</b> of \(all.count)"
-        if !shown.isEmpty, shown.count < found.count {
-            body += ", here from \(from + 1) to \(from + shown.count)"
-        }
-        body += "</p>\n"
-        body += shown.isEmpty ? "<p>No vehicle matches.</p>\n" : LiveMarks.table(Array(shown), time)
-        body += pages(of: found.count)
-        return LiveFrame(.vehicles, "Vehicles", body)
+        let shown = Array(found.dropFirst(from).prefix(LiveFilter.pageSize))
+        let part =
+            shown.isEmpty || shown.count == found.count
+            ? "" : ", here from \(from + 1) to \(from + shown.count)"
+        return LiveFrame(
+            .vehicles,
+            "Vehicles",
+            """
+            <p class="facts">of the rollout \(HTML.link(rollout: run.rollout))</p>
+            \(form(run.rollout, Set(all.map(\.state)).sorted()))\
+            <p role="status"><b>\(found.count)</b> of \(all.count)\(part)</p>
+            \(shown.isEmpty ? "<p>No vehicle matches.</p>\n" : .table(shown, time))\
+            \(pages(of: found.count))
+            """
+        )
     }
 
     private func takes(_ row: RolloutStatus.Row) -> Bool {
@@ -63,37 +59,56 @@ package struct LiveVehiclesPage {
         return labels
     }
 
-    private func form(_ rollout: String, _ states: [String]) -> String {
-        let options = states.map { state in
-            let chosen = state == filter.state ? " selected" : ""
-            return "<option\(chosen)>\(Markup.text(state))</option>"
+    private func form(_ rollout: String, _ states: [String]) -> HTML {
+        let options = states.map { state -> HTML in
+            let chosen: HTML = state == filter.state ? " selected" : ""
+            return "<option\(chosen)>\(state)</option>"
         }
         return """
             <form action="/vehicles" method="get" role="search">
-            <input type="hidden" name="rollout" value="\(Markup.text(rollout))">
-            <label>Id, serial or label<input type="search" name="q" value="\(Markup.text(filter.text))"></label>
-            <label>State<select name="state"><option value="">all</option>\(options.joined())</select></label>
+            <input type="hidden" name="rollout" value="\(rollout)">
+            <label>Id, serial or label<input type="search" name="q" value="\(filter.text)"></label>
+            <label>State<select name="state"><option value="">all</option>\(options)</select></label>
             <button>Show</button>
             </form>
 
             """
     }
 
-    private func pages(of count: Int) -> String {
+    private func pages(of count: Int) -> HTML {
         let last = (count + LiveFilter.pageSize - 1) / LiveFilter.pageSize
         guard last > 1 else { return "" }
-        func link(_ page: Int, _ title: String) -> String {
+        func link(_ page: Int, _ title: String) -> HTML {
             guard (1...last).contains(page) else { return "" }
-            var parts = ["page=\(page)"]
-            if let rollout = filter.rollout {
-                parts.append("rollout=\(LiveTarget.escaped(rollout))")
-            }
-            if !filter.text.isEmpty { parts.append("q=\(LiveTarget.escaped(filter.text))") }
-            if !filter.state.isEmpty { parts.append("state=\(LiveTarget.escaped(filter.state))") }
-            return "<a href=\"/vehicles?\(parts.joined(separator: "&amp;"))\">\(title)</a>"
+            let fields = [
+                ("rollout", filter.rollout ?? ""), ("q", filter.text), ("state", filter.state),
+            ]
+            let query = fields.filter { !$1.isEmpty }.map { "&\($0)=\(LiveTarget.escaped($1))" }
+            return "<a href=\"/vehicles?page=\(page)\(query.joined())\">\(title)</a>"
         }
-        return "<nav class=\"pages\" aria-label=\"More vehicles\">"
-            + link(filter.page - 1, "Previous") + "<span>page \(filter.page) of \(last)</span>"
-            + link(filter.page + 1, "Further") + "</nav>"
+        return
+            "<nav class=\"pages\" aria-label=\"More vehicles\">\(link(filter.page - 1, "Previous"))"
+            + "<span>page \(filter.page) of \(last)</span>\(link(filter.page + 1, "Further"))</nav>\n"
+    }
+}
+
+extension HTML {
+    /// Vehicles as a rollout has them.
+    static func table(_ rows: [RolloutStatus.Row], _ time: (WallTime) -> String) -> HTML {
+        table(
+            ["vehicle", "serial", "state", "version", "since", "what"],
+            rows.map { row in
+                let record = row.record
+                let mark = Mark(row.isUnderWay ? nil : row.standing.verdict?.outcome)
+                return Row(
+                    cells: [
+                        link(record.vehicle), "\(record.serial.text)", badge(row.state, mark),
+                        row.version.map { "\($0)" }, "\(time(record.updated))",
+                        "\(row.what(time))",
+                    ],
+                    data: ["vehicle": record.vehicle.text, "state": row.state]
+                )
+            }
+        )
     }
 }

@@ -169,9 +169,9 @@ extension RolloutStatus.Brief: JSONDescribed {
     }
 }
 
-extension RolloutStatus.WaveStatus.State: JSONDescribed {}
+extension WaveStatus.State: JSONDescribed {}
 
-extension RolloutStatus.WaveStatus: JSONDescribed {
+extension WaveStatus: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 
     static let jsonForm = JSONForm<Self>.object {

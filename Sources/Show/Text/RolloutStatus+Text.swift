@@ -139,8 +139,9 @@ extension RolloutStatus {
             case (nil, .running):
                 let all = snapshot.shared == nil ? "" : " of \(waves.count)"
                 lines.append(
-                    waitsUntil.map { "waits for its window, which opens \(time($0))" }
-                        ?? "under way in wave \(rollout.wave + 1)\(all)"
+                    waitsUntil == nil
+                        ? "under way in wave \(rollout.wave + 1)\(all)"
+                        : "waits for its window, which opens \(openings.words(time))"
                 )
             case (nil, .finished): lines.append("finished")
             }
@@ -148,7 +149,18 @@ extension RolloutStatus {
             if rollout.state != .finished, let ended = rollout.waveEnded {
                 lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
             }
-            if let words = openings.words(time) { lines.append(words) }
+            if let until = soaksUntil {
+                lines.append("the next wave may begin at \(time(until))")
+            }
+            if waitsUntil == nil, !openings.isEmpty {
+                lines.append("the window opens next at \(openings.words(time))")
+            }
+        }
+        if let next = snapshot.nextDeadline {
+            lines.append(
+                "next deadline: \(next.deadline.label) of \(next.vehicle.text.visible) at "
+                    + time(next.deadline.time)
+            )
         }
         for open in snapshot.requests {
             lines.append(
