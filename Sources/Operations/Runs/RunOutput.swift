@@ -8,21 +8,14 @@ import Synchronization
 /// Everything that a run prints: takes events, and writes each printer's text to its destination.
 package final class RunOutput: Sendable {
     fileprivate struct Printers {
-        /// The output for people during the run.
-        var people: People
+        /// The output for people during the run; nil for none, or where it goes to the service
+        /// manager's journal.
+        var people: (any Printer)?
+        var records: JournalPrinter?
         var document: JSONReport?
         var lines: EventLine?
         /// Nil when no report was requested.
         var story: RunStory?
-    }
-
-    fileprivate enum People {
-        case terminal(TerminalPrinter)
-        case plain(PlainPrinter)
-        case quiet(QuietPrinter)
-        /// The service manager's journal.
-        case journal(JournalPrinter)
-        case none
     }
 
     private let context: Context
@@ -61,14 +54,11 @@ package final class RunOutput: Sendable {
         self.results = results
         let socket = context.console.isJournal && !options.common.isQuiet ? journal() : nil
         self.journal = socket
-        let people =
-            socket == nil
-            ? Self.people(options, context, results, zone)
-            : People.journal(JournalPrinter(offers: Self.offers(options)))
         isWatched = !options.common.isQuiet && context.isWatched
         printers = Mutex(
             Printers(
-                people: people,
+                people: socket == nil ? Self.people(options, context, results, zone) : nil,
+                records: socket.map { _ in JournalPrinter(offers: Self.offers(options)) },
                 document: options.common.wantsJSON ? JSONReport() : nil,
                 lines: options.events == .none ? nil : EventLine(),
                 story: reports.isEmpty ? nil : RunStory()
@@ -82,22 +72,18 @@ package final class RunOutput: Sendable {
         _ context: Context,
         _ results: Output.Stream,
         _ zone: Zone
-    ) -> People {
+    ) -> (any Printer)? {
         let style = context.style(noColor: options.common.noColor)
         let offers = offers(options)
         if options.common.isQuiet {
             return options.common.wantsJSON
-                ? .none : .quiet(QuietPrinter(results: results, offers: offers))
+                ? nil : QuietPrinter(results: results, offers: offers)
         }
         guard style.isLive else {
             let isWatched = context.isWatched
-            return .plain(
-                PlainPrinter(results: results, isWatched: isWatched, zone: zone, offers: offers)
-            )
+            return PlainPrinter(results: results, isWatched: isWatched, zone: zone, offers: offers)
         }
-        return .terminal(
-            TerminalPrinter(style: style, results: results, zone: zone, offers: offers)
-        )
+        return TerminalPrinter(style: style, results: results, zone: zone, offers: offers)
     }
 
     private static func offers(_ options: RunOptions) -> RunOffers.Maker {
@@ -124,7 +110,8 @@ package final class RunOutput: Sendable {
         if let signal = Signals.name, tolls.isFirst {
             let wall = wall
             printers.withLock { printers in
-                context.console.write(printers.people.stopping(signal, at: now, wall: wall))
+                let outputs = printers.people?.stopping(signal, at: now, wall: wall)
+                context.console.write(outputs ?? [])
             }
         }
         tick(at: now)
@@ -139,7 +126,7 @@ package final class RunOutput: Sendable {
     package func look(_ outlook: Outlook) {
         let (now, wall) = (RealTime().now, wall)
         printers.withLock { printers in
-            context.console.write(printers.people.look(outlook, at: now, wall: wall))
+            context.console.write(printers.people?.look(outlook, at: now, wall: wall) ?? [])
         }
     }
 
@@ -167,11 +154,14 @@ package final class RunOutput: Sendable {
                     context.console.result(line)
                 }
             }
-            if let journal, let record = printers.people.record(event) {
+            if let journal, let record = printers.records?.record(event) {
                 // One write is one record. A lost record is better than a blocked run.
                 context.console.outlet.write(record, to: journal.descriptor, mayDrop: true)
             }
-            context.console.write(printers.people.print(event, at: now, results: results))
+            context.console.write(printers.people?.print(event, at: now) ?? [])
+            if case .runEnded(let end) = event.body, let text = printers.records?.results(end) {
+                context.console.write([Output(results, text)])
+            }
             if let outputs = printers.document?.print(event, at: now) {
                 context.console.write(outputs)
             }
@@ -195,84 +185,9 @@ package final class RunOutput: Sendable {
     package func tick(at now: Moment) {
         let (columns, lines, wall) = (context.columns, context.lines, wall)
         printers.withLock { printers in
-            context.console.write(
-                printers.people.tick(at: now, wall: wall, columns: columns, lines: lines)
-            )
+            if let columns { printers.people?.resize(width: columns, height: lines) }
+            context.console.write(printers.people?.tick(at: now, wall: wall) ?? [])
         }
-    }
-}
-
-extension RunOutput.People {
-    /// The record for the service manager's journal, if it is the destination.
-    fileprivate mutating func record(_ event: Event) -> String? {
-        guard case .journal(var printer) = self else { return nil }
-        defer { self = .journal(printer) }
-        return printer.record(event)
-    }
-
-    fileprivate mutating func print(
-        _ event: Event,
-        at now: Moment,
-        results: Output.Stream
-    ) -> [Output] {
-        switch self {
-        case .journal(let printer):
-            guard case .runEnded(let end) = event.body else { return [] }
-            return [Output(results, printer.results(end))]
-        case .terminal(var printer):
-            defer { self = .terminal(printer) }
-            return printer.print(event, at: now)
-        case .plain(var printer):
-            defer { self = .plain(printer) }
-            return printer.print(event, at: now)
-        case .quiet(var printer):
-            defer { self = .quiet(printer) }
-            return printer.print(event, at: now)
-        case .none: return []
-        }
-    }
-
-    fileprivate mutating func tick(
-        at now: Moment,
-        wall: WallTime,
-        columns: Int?,
-        lines: Int
-    ) -> [Output] {
-        if case .terminal(var printer) = self {
-            if let columns { printer.resize(width: columns, height: lines) }
-            self = .terminal(printer)
-        }
-        return change { $0.tick(at: now, wall: wall) }
-    }
-
-    fileprivate mutating func look(
-        _ outlook: Outlook,
-        at now: Moment,
-        wall: WallTime
-    ) -> [Output] {
-        change { $0.look(outlook, at: now, wall: wall) }
-    }
-
-    fileprivate mutating func stopping(
-        _ signal: String,
-        at now: Moment,
-        wall: WallTime
-    ) -> [Output] {
-        change { $0.stopping(signal, at: now, wall: wall) }
-    }
-
-    /// Calls the printer of the output that is shown during the run.
-    private mutating func change(_ body: (inout any Printer) -> [Output]) -> [Output] {
-        var printer: any Printer
-        switch self {
-        case .terminal(let own): printer = own
-        case .plain(let own): printer = own
-        case .quiet, .journal, .none: return []
-        }
-        let outputs = body(&printer)
-        if let own = printer as? TerminalPrinter { self = .terminal(own) }
-        if let own = printer as? PlainPrinter { self = .plain(own) }
-        return outputs
     }
 }
 

@@ -156,34 +156,15 @@ package struct MorningPage: Sendable, Equatable {
 
         /// The tasks with what is said alike of several vehicles once, in the order of the first.
         var items: [(step: NextStep, cards: [Card])] {
-            var items: [(step: NextStep, cards: [Card])] = []
-            for task in tasks {
-                if let index = items.firstIndex(where: { $0.step == task.step }) {
-                    items[index].cards.append(task.card)
-                } else {
-                    items.append((task.step, [task.card]))
-                }
-            }
-            return items
+            tasks.grouped(by: \.step).map { ($0, $1.map(\.card)) }
         }
     }
 
     /// The tasks under their headings, in their order.
     package var groups: [Group] {
-        var groups: [Group] = []
-        for task in tasks {
-            let place = task.card.depot ?? ""
-            if let last = groups.last, last.work == task.step.work, last.place == place {
-                groups[groups.count - 1] = Group(
-                    work: last.work,
-                    place: last.place,
-                    tasks: last.tasks + [task]
-                )
-            } else {
-                groups.append(Group(work: task.step.work, place: place, tasks: [task]))
-            }
+        tasks.grouped { [$0.step.work.rawValue, $0.card.depot ?? ""] }.map { key, tasks in
+            Group(work: tasks[0].step.work, place: key[1], tasks: tasks)
         }
-        return groups
     }
 
     /// The amount of work in one line, which is also the subject of a mail.

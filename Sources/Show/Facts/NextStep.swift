@@ -1,7 +1,7 @@
 package import Base
 
 /// The next task for a person about a vehicle that is not as the rollout requires.
-package struct NextStep: Sendable, Equatable {
+package struct NextStep: Sendable, Hashable {
     /// The kind of work, in the order in which a morning's work should be done.
     package enum Work: String, CaseIterable, Sendable, Comparable {
         /// Its module waits in the bootloader and does nothing else.
@@ -39,7 +39,7 @@ package struct NextStep: Sendable, Equatable {
     }
 
     /// A command line for the shell, and when to use it.
-    package struct Command: Sendable, Equatable {
+    package struct Command: Sendable, Hashable {
         package let line: String
         package let when: String
         /// Whether it is for an operator of the fleet, who the reader is not.
@@ -70,11 +70,9 @@ package struct NextStep: Sendable, Equatable {
         _ steps: [(vehicle: VehicleID, step: NextStep)]
     ) -> [(work: Work, vehicles: [VehicleID], commands: [Command])] {
         var told: Set<String> = []
-        return Work.allCases.compactMap { work in
-            let here = steps.filter { $0.step.work == work }
-            guard !here.isEmpty else { return nil }
-            let commands = here.flatMap(\.step.commands).filter { told.insert($0.line).inserted }
-            return (work, here.map(\.vehicle), commands)
+        return steps.grouped(by: \.step.work).sorted { $0.key < $1.key }.map { work, steps in
+            let commands = steps.flatMap(\.step.commands).filter { told.insert($0.line).inserted }
+            return (work, steps.map(\.vehicle), commands)
         }
     }
 

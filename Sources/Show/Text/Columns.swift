@@ -101,16 +101,27 @@ package enum Columns {
         return found
     }
 
-    /// Rows with aligned cells, two columns apart; the last cell is not padded.
+    /// A row of a table whose cell in this column has a colour.
+    ///
+    /// Cells have no two blanks in a row.
+    static func painted(_ line: String, _ colour: Colour, column: Int) -> String {
+        var (start, found) = (line.startIndex, 0)
+        while found < column, let gap = line[start...].firstRange(of: "  ") {
+            start = line[gap.upperBound...].firstIndex { $0 != " " } ?? line.endIndex
+            found += 1
+        }
+        let end = line[start...].firstRange(of: "  ")?.lowerBound ?? line.endIndex
+        return line[..<start] + colour.paint(String(line[start..<end])) + line[end...]
+    }
+
+    /// Rows with aligned cells, two columns apart.
     package static func table(_ rows: [[String]]) -> [String] {
         let count = rows.map(\.count).max() ?? 0
         let widths = (0..<count).map { index in
             rows.map { index < $0.count ? width($0[index]) : 0 }.max() ?? 0
         }
         return rows.map { row in
-            row.enumerated().map { index, cell in
-                index == row.count - 1 ? cell : padded(cell, widths[index])
-            }.joined(separator: "  ")
+            trimmed(zip(row, widths).map(padded).joined(separator: "  ")[...])
         }
     }
 

@@ -23,7 +23,7 @@ extension Inventory {
         let head = [
             "vehicle", "serial", "model", "versions", "battery", "signal", "seen", "bond", "what",
         ]
-        return Columns.table([head] + cells).map { $0.trimmed + "\n" }.joined()
+        return Columns.table([head] + cells).map { $0 + "\n" }.joined()
     }
 
     /// For spreadsheets (RFC 4180).
@@ -139,14 +139,5 @@ extension Inventory.Row {
         }
         if !reading.isEmpty { lines.append(reading.joined(separator: ", ")) }
         return lines
-    }
-}
-
-extension String {
-    /// Without the spaces at its end.
-    fileprivate var trimmed: String {
-        var text = self[...]
-        while text.last == " " { text.removeLast() }
-        return String(text)
     }
 }

@@ -5,8 +5,8 @@ import Store
 struct LiveRow: Sendable {
     let vehicle: VehicleID
     let attempt: Int
-    /// The adapter of the last sighting or link.
-    private(set) var adapter: String?
+    /// The adapter of the last sighting or link, or the gateway.
+    private(set) var place: String?
     private(set) var state = ExecutionState.seeking
     private(set) var detail: String?
     private(set) var progress: Progress?
@@ -17,6 +17,22 @@ struct LiveRow: Sendable {
     init(vehicle: VehicleID, attempt: Int) {
         self.vehicle = vehicle
         self.attempt = attempt
+    }
+
+    /// A vehicle on which a gateway of a fleet works.
+    init(_ row: RolloutStatus.Row) {
+        let record = row.record
+        self.init(vehicle: record.vehicle, attempt: record.attempt)
+        (place, state, interruptions) = (row.holder?.gateway, record.state, record.interruptions)
+        if let done = record.acknowledged, let total = record.totalBytes, total > .zero {
+            progress = Progress(
+                acknowledged: done,
+                total: total,
+                resumedFrom: .zero,
+                rate: nil,
+                remaining: nil
+            )
+        }
     }
 
     /// The attempt has failed, and another one follows at `time`.
@@ -30,7 +46,7 @@ struct LiveRow: Sendable {
         case .stateChanged(_, let state, let adapter, let detail):
             self.state = state
             if state != .ended, state != .queued { restsUntil = nil }
-            self.adapter = adapter ?? self.adapter
+            place = adapter ?? place
             self.detail = detail
         case .progress(_, let progress):
             state = .transferring
@@ -48,7 +64,7 @@ struct LiveRow: Sendable {
 
     /// The text, in at most `style.width - 1` columns, so that no terminal wraps it.
     ///
-    /// `place` comes first: the adapter where there are several, in its own column.
+    /// `place` comes first, in its own column.
     func text(
         _ style: TerminalStyle,
         place: String,

@@ -5,9 +5,9 @@ import Store
 struct LiveWave: Sendable {
     private let number: Int
     private let count: Int
-    private var open: Set<VehicleID>
-    private var ended = 0
-    private var failed = 0
+    private var counts: VehicleCounts
+    /// Vehicles that have not ended, where events say which.
+    private var open: Set<VehicleID> = []
 
     /// The wave after an event; nil while there is only one wave.
     init?(after body: Event.Body, _ wave: LiveWave?) {
@@ -17,6 +17,7 @@ struct LiveWave: Sendable {
             self.number = number
             self.count = count
             open = Set(notice.vehicles)
+            counts = VehicleCounts(unfinished: open.count)
             return
         }
         guard let wave else { return nil }
@@ -24,11 +25,12 @@ struct LiveWave: Sendable {
         switch body {
         case .vehicleEnded(let vehicle, let verdict):
             guard open.remove(vehicle) != nil else { return }
-            ended += 1
-            if verdict.outcome.tally == .failed { failed += 1 }
+            counts.add(nil, times: -1)
+            counts.add(verdict.outcome, times: 1)
         case .notice(let notice) where notice.kind == .replaced && notice.wave == number:
             if let away = notice.vehicle { open.remove(away) }
             open.formUnion(notice.vehicles)
+            counts.add(nil, times: open.count - counts.unfinished)
         case .runStarted, .imageReady, .attemptStarted, .stateChanged, .inspected, .progress,
             .interrupted, .problem, .retrying, .stepEnded, .vehicleStands, .warning, .notice,
             .runEnded:
@@ -36,8 +38,17 @@ struct LiveWave: Sendable {
         }
     }
 
+    /// The wave at which a fleet is; nil where it has only one.
+    init?(_ waves: [WaveStatus]) {
+        guard waves.count > 1, let wave = waves.first(where: { $0.state == .current }) else {
+            return nil
+        }
+        (number, count, counts) = (wave.number, waves.count, wave.counts)
+    }
+
     func text(_ style: TerminalStyle) -> String {
-        let all = ended + open.count
+        let (all, failed) = (counts.total, counts.count(.failed))
+        let ended = all - counts.unfinished
         var text = "wave \(number) of \(count)  "
         var figures = " \(ended) of \(all)"
         if failed > 0 { figures += ", \(failed) failed" }

@@ -30,6 +30,9 @@ package protocol Printer: Sendable {
     /// A signal has asked the run to end at its next safe point.
     mutating func stopping(_ signal: String, at now: Moment, wall: WallTime) -> [Output]
 
+    /// The window of the output has this size.
+    mutating func resize(width: Int, height: Int)
+
     /// The earlier output was not shown: a person has just begun to watch.
     mutating func caughtUp()
 }
@@ -46,6 +49,8 @@ extension Printer {
         at now: Moment,
         wall: WallTime
     ) -> [Output] { [] }
+
+    package mutating func resize(width: Int, height: Int) {}
 
     package mutating func caughtUp() {}
 }

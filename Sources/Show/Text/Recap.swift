@@ -24,10 +24,9 @@ package struct Recap: Sendable {
         }
     }
 
-    /// The number of vehicles that have ended, and of those that count as failed.
-    var ended: (all: Int, failed: Int) {
-        let counts = VehicleCounts(verdicts.values.map(\.outcome))
-        return (counts.total, counts.count(.failed))
+    /// The counts of so many vehicles, as they have ended so far.
+    func counts(of all: Int) -> VehicleCounts {
+        VehicleCounts(verdicts.values.map(\.outcome), of: all)
     }
 
     /// The most rows of a table that has all vehicles: a screen has more lines.
@@ -45,14 +44,15 @@ package struct Recap: Sendable {
         width: Int? = nil
     ) -> String {
         let rows = rows()
-        let (folded, others) = rows.count > Self.mostRows ? Self.folded(rows) : ([], rows)
-        return folded.map { $0 + "\n" }.joined() + Self.table(others, colour, width)
+        let isLong = rows.count > Self.mostRows
+        return Self.counts(isLong ? rows.filter(\.isFolded) : [])
+            + Self.table(isLong ? rows.filter { !$0.isFolded } : rows, colour, width)
             + summary(end, width) + next(end, offers) + Self.lastLine(end)
     }
 
     /// The same text for only the vehicles that are not as required.
     func faults(_ end: RunEnd, _ offers: RunOffers) -> String {
-        Self.table(rows().filter { !$0.isAsRequired && $0.state != .notBegun }, false, nil)
+        Self.table(rows().filter { !$0.isAsRequired && $0.state != .notBegun })
             + summary(end, nil) + next(end, offers) + Self.lastLine(end)
     }
 
@@ -61,22 +61,12 @@ package struct Recap: Sendable {
         return "next: \(offers.next(exitCode: end.exitCode))\n"
     }
 
-    /// A line for all vehicles that are as required, or wait, in the same way, and the other rows.
-    private static func folded(_ rows: [Row]) -> (lines: [String], others: [Row]) {
-        var counts: [(words: String, versions: String, count: Int)] = []
-        for row in rows where row.isFolded {
-            let (words, versions) = (row.cells[1], row.isAsRequired ? row.cells[2] : row.cells[5])
-            if let index = counts.firstIndex(where: { ($0.words, $0.versions) == (words, versions) }
-            ) {
-                counts[index].count += 1
-            } else {
-                counts.append((words, versions, 1))
-            }
-        }
-        let lines = counts.map { words, versions, count in
-            "\(count) \(words)" + (versions == "-" ? "" : ": \(versions)")
-        }
-        return (lines, rows.filter { !$0.isFolded })
+    /// A line for all vehicles that are as required, or wait, in the same way.
+    private static func counts(_ rows: [Row]) -> String {
+        rows.grouped { [$0.cells[1], $0.isAsRequired ? $0.cells[2] : $0.cells[5]] }
+            .map { words, rows in
+                "\(rows.count) \(words[0])" + (words[1] == "-" ? "" : ": \(words[1])") + "\n"
+            }.joined()
     }
 
     /// A vehicle's line.
@@ -122,53 +112,24 @@ package struct Recap: Sendable {
         return rows.sorted { $0.id < $1.id }
     }
 
-    private static func table(_ rows: [Row], _ colour: Bool, _ width: Int?) -> String {
+    private static func table(
+        _ rows: [Row],
+        _ isColoured: Bool = false,
+        _ width: Int? = nil
+    ) -> String {
         guard !rows.isEmpty else { return "" }
         let head = ["vehicle", "outcome", "versions", "took", "interruptions", "message"]
-        let widths = head.indices.map { column in
-            rows.reduce(Columns.width(head[column])) { max($0, Columns.width($1.cells[column])) }
-        }
-        return line(head, widths, nil)
-            + rows.map { lines($0.cells, widths, colour ? $0.outcome?.colour : nil, width) }
-            .joined()
-    }
-
-    /// A row whose message continues below its own column, or below the row where that column is
-    /// narrow.
-    private static func lines(
-        _ cells: [String],
-        _ widths: [Int],
-        _ colour: Colour?,
-        _ width: Int?
-    ) -> String {
-        guard let width, let message = cells.last else { return line(cells, widths, colour) }
-        let indent = widths.dropLast().reduce(0) { $0 + $1 + 2 }
-        let room = width - 1 - indent
-        guard Columns.width(message) > room else { return line(cells, widths, colour) }
-        if room >= 30 {
-            let parts = Columns.wrapped(message, room)
-            return line(Array(cells.dropLast()) + [parts[0]], widths, colour)
-                + parts.dropFirst().map { String(repeating: " ", count: indent) + $0 + "\n" }
-                .joined()
-        }
-        return line(Array(cells.dropLast()) + [""], widths, colour)
-            + Columns.wrapped(message, width - 5).map { "    \($0)\n" }.joined()
-    }
-
-    private static func line(_ cells: [String], _ widths: [Int], _ colour: Colour?) -> String {
-        var line = ""
-        for (column, cell) in cells.enumerated() {
-            let isLast = column == cells.count - 1
-            let padded = isLast ? cell : Columns.padded(cell, widths[column]) + "  "
-            line += column == 1 ? colour?.paint(padded) ?? padded : padded
-        }
-        while line.last == " " { line.removeLast() }
-        return line + "\n"
+        let lines = Columns.table([head] + rows.map(\.cells))
+        let colours = [nil] + rows.map { isColoured ? $0.outcome?.colour : nil }
+        return zip(lines, colours).map { line, colour in
+            let line = width.map { Columns.folded(line, $0 - 1) } ?? line
+            return (colour.map { Columns.painted(line, $0, column: 1) } ?? line) + "\n"
+        }.joined()
     }
 
     private func summary(_ end: RunEnd, _ width: Int?) -> String {
-        let text = "\(end.vehicles.sentence) in \(end.took.brief): \(end.reason.visible)"
-        return Columns.wrapped(text, width.map { $0 - 1 } ?? 0).map { $0 + "\n" }.joined()
+        let text = "\(end.vehicles.sentence) in \(end.took.brief): \(end.reason.visible)\n"
+        return width.map { Columns.folded(text, $0 - 1) } ?? text
     }
 
     /// The line for scripts.

@@ -89,16 +89,21 @@ extension RolloutStatus {
         }.map(\.element)
     }
 
+    /// The rollout and when it was begun.
+    func title(_ time: (WallTime) -> String) -> String {
+        guard let run = snapshot.run else { return "nothing has run here yet" }
+        let isShared = snapshot.shared != nil
+        let begun = isShared ? snapshot.executions.first?.started : nil
+        let number = isShared ? "" : ", run \(run.number)"
+        return "rollout \(run.rollout.visible)\(number), begun \(time(begun ?? run.started))"
+    }
+
     /// The rollout and its active runs, one line each; `holder` is the process that works in the
     /// state directory.
     package func head(_ holder: LockHolder?, _ time: (WallTime) -> String) -> [String] {
-        guard let run = snapshot.run else { return [] }
-        let name = run.rollout.visible
-        if let shared = snapshot.shared {
-            let begun = snapshot.executions.first?.started ?? run.started
-            return ["rollout \(name), begun \(time(begun))"] + shared.lines(time)
-        }
-        var lines = ["rollout \(name), run \(run.number), begun \(time(run.started))"]
+        var lines = [title(time)]
+        guard let run = snapshot.run else { return lines }
+        if let shared = snapshot.shared { return lines + shared.lines(time) }
         if let end = run.end {
             let code = end.exitCode.map { "exit \($0): " } ?? ""
             let reason = end.reason(under: snapshot.rollout?.hold)
@@ -145,7 +150,6 @@ extension RolloutStatus {
                 )
             case (nil, .finished): lines.append("finished")
             }
-            if let gate = snapshot.shared?.gate { lines.append(gate.sentence) }
             if rollout.state != .finished, let ended = rollout.waveEnded {
                 lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
             }

@@ -54,6 +54,15 @@ package struct TerminalStyle: Sendable, Equatable {
             + String(repeating: open, count: cells - full) + "]"
     }
 
+    /// A text that fits on a line, with dots for what does not.
+    func cut(_ text: String) -> String {
+        let text = isUnicode ? text : text.ascii
+        let room = max(0, width - 1)
+        guard Columns.width(text) > room else { return text }
+        let dots = isUnicode ? "…" : "..."
+        return Columns.prefix(text, max(0, room - Columns.width(dots))) + dots
+    }
+
     package func with(width: Int, height: Int = 0) -> TerminalStyle {
         var style = TerminalStyle(
             isLive: isLive,
