@@ -1,7 +1,8 @@
 extension Command {
     /// All commands, in the order in which the help lists them.
     package static let all: [Command] = [
-        .initialise, .validate, .plan, .rehearse, .run, .status, .show, .morning, .pause, .resume,
+        .initialise, .validate, .plan, .approve, .rehearse, .run, .status, .show, .morning, .pause,
+        .resume,
         .abort,
         .retry, .inhibit,
         .uninhibit,
@@ -54,15 +55,24 @@ extension Command {
                 + "vehicles in their waves, the steps and images of each, and the rules at "
                 + "which the rollout pauses; and, from the journal, what would happen to each "
                 + "vehicle, and how long it takes. Different plans have different digests. No "
-                + "vehicle is touched."
+                + "vehicle is touched.",
+            "With --save the plan is also written as the text that people approve with `approve`: "
+                + "images, vehicles, steps, programs, waves, gates and window, the name of the "
+                + "rollout and that of the fleet.",
         ],
         arguments: [manifestFile],
-        flags: [state, limit, profiles, simulated, json, quiet, noColor],
+        flags: [
+            state, savedPlan, fleetAddress, limit, profiles, simulated, json, quiet, noColor,
+        ],
         examples: [
             Example("yardmaster plan tallinn.yaml", "Lists waves, vehicles and steps."),
             Example(
                 "yardmaster plan --limit 'bus-*' --json tallinn.yaml",
                 "The part of the plan for the buses, for a program."
+            ),
+            Example(
+                "yardmaster plan --save tallinn.yaml.plan tallinn.yaml",
+                "Writes the plan for those who have to approve it."
             ),
         ],
         exitCodes: [
@@ -127,7 +137,8 @@ extension Command {
         ],
         arguments: [manifestFile],
         flags: [
-            state, limit, again, clockIsRight, fleetAddress, profiles, bus, simulated, pace,
+            state, limit, again, approved, clockIsRight, fleetAddress, profiles, bus, simulated,
+            pace,
             seed, notify, events, report, json, quiet, noColor,
         ],
         examples: [
@@ -236,7 +247,8 @@ extension Command {
             ),
         ],
         flags: [
-            manifest, fleetAddress, profiles, state, clockIsRight, simulated, pace, seed, bus,
+            manifest, savedPlan, approved, fleetAddress, profiles, state, clockIsRight, simulated,
+            pace, seed, bus,
             events, report, json, quiet, noColor,
         ],
         examples: [
@@ -343,7 +355,8 @@ extension Command {
         ],
         arguments: [manifestFile],
         flags: [
-            split, state, limit, again, clockIsRight, fleetAddress, profiles, bus, simulated,
+            split, state, limit, again, savedPlan, approved, clockIsRight, fleetAddress,
+            profiles, bus, simulated,
             pace, seed, notify, events, report, json, quiet, noColor,
         ],
         examples: [

@@ -1,7 +1,8 @@
 /// The names of all commands; the executable has one file for each.
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case initialise = "init"
-    case validate, plan, rehearse, run, status, show, morning, pause, resume, abort, retry, inhibit,
+    case validate, plan, approve, rehearse, run, status, show, morning, pause, resume, abort, retry,
+        inhibit,
         uninhibit
     case clear
     case vehicleRenamed = "vehicle renamed"

@@ -52,6 +52,26 @@ extension Command {
             + "carried out once more. This also ends an abort, but not a pause."
     )
 
+    package static let savedPlan = Flag(
+        "save",
+        .file("FILE"),
+        help: "Write the plan to FILE, for people who have to approve it; nothing is carried out."
+    )
+
+    package static let approved = Flag(
+        "approved",
+        .file("FILE"),
+        help: "The saved plan that was approved, with its signatures beside it.",
+        fallback: "the manifest's path with '.plan' at its end"
+    )
+
+    package static let signingKey = Flag(
+        "key",
+        .file("KEY"),
+        help: "The secret key: a file of OpenSSH or of minisign; or the .pub file of a key that "
+            + "ssh-agent has."
+    )
+
     static let sinceTime = Flag(
         "since",
         .text("TIME"),

@@ -56,7 +56,7 @@ struct ExecCommand {
             )
         }
         // Each order is a rollout of its own: it never continues an earlier one.
-        let name = "exec-\(RealTime().wallTime.description)"
+        let name = try options.orderName("exec")
         let plan = fleet.ordering(steps, to: Set(chosen), as: name)
         let profiles = try ProfileFolder.library(of: fleet, options.common, context)
         let mistakes = JobBuilder(plan, profiles: profiles).mistakes

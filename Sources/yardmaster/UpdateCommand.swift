@@ -16,6 +16,7 @@ struct UpdateCommand {
     }
 
     func run() async throws(CommandError) -> ExitCode {
+        try ApprovalCheck.demandNone("update-\(RealTime().wallTime.description)", context)
         guard let proposal = try await UpdateSearch(wish, options, context).proposal() else {
             return Signals.exitCode ?? tellMissing()
         }

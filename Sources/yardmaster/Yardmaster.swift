@@ -117,6 +117,7 @@ enum Yardmaster {
         case .validate: try ValidateCommand(invocation, context).run(context)
         case .imageInspect: try ImageInspectCommand(invocation, context).run(context)
         case .plan: try PlanCommand(options: try PlanOptions(invocation, context)).run(context)
+        case .approve: try ApproveCommand(invocation).run(context)
         case .rehearse: try await RunCommand.rehearse(invocation, context)
         case .run:
             try await RunCommand(

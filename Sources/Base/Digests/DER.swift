@@ -1,8 +1,20 @@
-/// The two kinds of DER elements in an RSA public key (X.690; RFC 8017, A.1.1).
-enum DER {
+/// The DER elements in public keys and signatures (X.690; RFC 8017, A.1.1; RFC 5480).
+package enum DER {
     static func integer(_ bytes: [UInt8]) -> [UInt8] { element(0x02, bytes) }
 
-    static func sequence(_ elements: [UInt8]) -> [UInt8] { element(0x30, elements) }
+    /// A number that is not negative, its most significant byte first.
+    package static func natural(_ bytes: [UInt8]) -> [UInt8] {
+        let digits = Array(bytes.drop { $0 == 0 })
+        // A number whose first bit is set would be read as negative (X.690, 8.3).
+        return integer(digits.first.map { $0 < 0x80 } ?? false ? digits : [0] + digits)
+    }
+
+    package static func sequence(_ elements: [UInt8]) -> [UInt8] { element(0x30, elements) }
+
+    /// A public key of any algorithm (SubjectPublicKeyInfo).
+    package static func publicKey(_ algorithm: [UInt8], _ key: [UInt8]) -> [UInt8] {
+        sequence(sequence(algorithm) + element(0x03, [0] + key))
+    }
 
     private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count = content.count

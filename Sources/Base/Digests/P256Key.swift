@@ -33,12 +33,7 @@ package struct P256Key: Sendable, Equatable {
     /// Whether this signature, given as its two numbers with the most significant byte first, is
     /// valid for the digest.
     package func signed(_ digest: SHA256Digest, r: [UInt8], s: [UInt8]) -> Bool {
-        let body = [r, s].flatMap { number -> [UInt8] in
-            let digits = Array(number.drop { $0 == 0 })
-            // A number whose first bit is set would be read as negative (X.690, 8.3).
-            return DER.integer(digits.first.map { $0 < 0x80 } ?? false ? digits : [0] + digits)
-        }
-        return signed(digest, with: DER.sequence(body))
+        signed(digest, with: DER.sequence(DER.natural(r) + DER.natural(s)))
     }
 
     private static func key(_ encoded: [UInt8]) -> OpaquePointer? {

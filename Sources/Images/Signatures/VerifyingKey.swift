@@ -75,16 +75,36 @@ package struct VerifyingKey: Sendable, Hashable {
 extension VerifyingKey {
     /// Whether the signature was made with this key over the message; false for anything invalid.
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
-        defer { ERR_clear_error() }
         if scheme == .ed25519, signature.count != 64 { return false }
-        guard (1...4_096).contains(signature.count), let key = opened() else { return false }
+        return Self.holds(
+            signature,
+            of: message,
+            by: encoded,
+            scheme == .ed25519 ? nil : EVP_sha256(),
+            isPSS: scheme == .rsaPSS
+        )
+    }
+
+    /// Whether a signature is one over the message, by a key in DER (SubjectPublicKeyInfo).
+    ///
+    /// The digest is nil where the key's algorithm has its own.
+    static func holds(
+        _ signature: [UInt8],
+        of message: [UInt8],
+        by encoded: [UInt8],
+        _ digest: OpaquePointer?,
+        isPSS: Bool = false
+    ) -> Bool {
+        defer { ERR_clear_error() }
+        guard (1...4_096).contains(signature.count), let key = opened(encoded) else {
+            return false
+        }
         defer { EVP_PKEY_free(key) }
         guard let context = EVP_MD_CTX_new() else { return false }
         defer { EVP_MD_CTX_free(context) }
         var settings: OpaquePointer?
-        let digest = scheme == .ed25519 ? nil : EVP_sha256()
         guard EVP_DigestVerifyInit(context, &settings, digest, nil, key) == 1 else { return false }
-        if scheme == .rsaPSS {
+        if isPSS {
             guard EVP_PKEY_CTX_set_rsa_padding(settings, RSA_PKCS1_PSS_PADDING) == 1,
                 EVP_PKEY_CTX_set_rsa_pss_saltlen(settings, RSA_PSS_SALTLEN_AUTO) == 1,
                 EVP_PKEY_CTX_set_rsa_mgf1_md(settings, EVP_sha256()) == 1
@@ -99,7 +119,8 @@ extension VerifyingKey {
         ) == 1
     }
 
-    private func opened() -> OpaquePointer? {
+    /// The key in this form, to be freed; nil when it is none.
+    static func opened(_ encoded: [UInt8]) -> OpaquePointer? {
         encoded.withUnsafeBufferPointer { bytes in
             var start = bytes.baseAddress
             return d2i_PUBKEY(nil, &start, bytes.count)

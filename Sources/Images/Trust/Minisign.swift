@@ -26,7 +26,7 @@ package enum MinisignError: Error, Equatable, Sendable, CustomStringConvertible 
 package struct MinisignKey: Sendable, Hashable, CustomStringConvertible {
     /// The bytes of the key's id and of the key, as the line encodes them.
     package let encoded: [UInt8]
-    fileprivate let key: VerifyingKey
+    let key: VerifyingKey
 
     fileprivate var id: [UInt8] { Array(encoded.prefix(8)) }
 
@@ -102,6 +102,12 @@ package struct MinisignSignature: Sendable, Equatable {
         self.overall = overall
     }
 
+    /// The id of the key that it says it was made with, in the form that minisign prints.
+    package var keyID: String { Hex.text(id.reversed()).uppercased() }
+
+    /// Whether it says that it was made with this key.
+    package func names(_ key: MinisignKey) -> Bool { id == key.id }
+
     /// Throws unless the key's owner signed these bytes and the comment.
     package func verify(_ bytes: [UInt8], by key: MinisignKey) throws(MinisignError) {
         try verify(by: key) { isPrehashed ? LongDigest.blake2b512.digest(of: bytes) : bytes }
@@ -119,7 +125,7 @@ package struct MinisignSignature: Sendable, Equatable {
         guard id == key.id else {
             throw .otherKey(
                 wanted: key.description,
-                found: Hex.text(id.reversed()).uppercased()
+                found: keyID
             )
         }
         guard let message = message(), key.key.verifies(signature, of: message) else {
@@ -131,7 +137,7 @@ package struct MinisignSignature: Sendable, Equatable {
     }
 
     /// The lines of a text, with LF or CRLF, and with or without a line break at the end.
-    fileprivate static func lines(_ text: [UInt8]) -> [[UInt8]] {
+    static func lines(_ text: [UInt8]) -> [[UInt8]] {
         var lines = text.split(separator: 0x0A, omittingEmptySubsequences: false).map { line in
             Array(line.last == 0x0D ? line.dropLast() : line)
         }

@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// A program that a manifest starts on this machine.
 package struct PlannedProgram: Sendable, Hashable {
@@ -9,6 +9,10 @@ package struct PlannedProgram: Sendable, Hashable {
 
     /// The program with all its arguments as a shell would take them, on one line.
     package var line: String { words.map(\.quotedForShell.visible).joined(separator: " ") }
+
+    package var document: JSONValue {
+        .object(["purpose": .string(purpose), "words": .array(words.map(JSONValue.string))])
+    }
 }
 
 extension FrozenPlan {

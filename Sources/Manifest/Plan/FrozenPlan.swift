@@ -108,8 +108,8 @@ package struct FrozenPlan: Sendable, Equatable {
         return plan
     }
 
-    /// The text from which the digest is calculated: compact JSON, one spelling for each plan.
-    package var canonicalText: String {
+    /// The value from whose text the digest is calculated: one spelling for each plan.
+    var canonical: JSONValue {
         CanonicalForm(
             name: name,
             vehicles: vehicles,
@@ -118,8 +118,11 @@ package struct FrozenPlan: Sendable, Equatable {
             rollout: rollout,
             settle: settle,
             connect: connect
-        ).value.text
+        ).value
     }
+
+    /// The text from which the digest is calculated: compact JSON.
+    package var canonicalText: String { canonical.text }
 
     /// The same plan with the requirements of the images' signers; it keeps its digest.
     package func demanding(predecessors: [String: FirmwareVersion]) -> FrozenPlan {

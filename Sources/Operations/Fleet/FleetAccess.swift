@@ -8,15 +8,19 @@ package struct FleetAccess: Sendable {
     package let address: FleetAddress
     /// This machine's name in the fleet.
     let gateway: String
+    /// The fleet's name in plans that people approve: the same on all gateways.
+    let commonName: String
     private let password: Secret?
 
     static let file = "/etc/yardmaster/fleet.conf"
     private static let credential = "fleet-password"
     private static let configurationLimit = 65_536
 
-    private init(address: FleetAddress, gateway: String, password: Secret?) {
+    private init(address: FleetAddress, gateway: String, commonName: String?, password: Secret?) {
         self.address = address
         self.gateway = gateway
+        self.commonName =
+            commonName ?? address.hosts.map(\.text).joined(separator: ",") + "/" + address.database
         self.password = password
     }
 
@@ -90,12 +94,14 @@ package struct FleetAccess: Sendable {
     ) throws(CommandError) -> FleetAccess? {
         let configuration = try configuration()
         let address: FleetAddress
+        var commonName: String?
         if let flag {
             address = try Self.address(flag, .usage, in: "--fleet")
         } else if let given = context.variable("YARDMASTER_FLEET"), !given.isEmpty {
             address = try Self.address(given, .configuration, in: "YARDMASTER_FLEET")
         } else if let given = configuration?.fleet {
             address = try Self.address(given, .configuration, in: file)
+            commonName = configuration?.name
         } else {
             return nil
         }
@@ -103,6 +109,7 @@ package struct FleetAccess: Sendable {
             address: address,
             gateway: context.variable("YARDMASTER_GATEWAY") ?? configuration?.gateway
                 ?? NoticeSender.host,
+            commonName: commonName,
             password: try password(address, context)
         )
     }

@@ -171,7 +171,8 @@ package struct FleetEntrance: Sendable {
         _ plan: FrozenPlan,
         _ jobs: [VehicleJob],
         as holder: FleetHolder,
-        beginning: Int
+        beginning: Int,
+        approval: PlanApproval? = nil
     ) async throws -> FleetPart {
         var part = FleetPart(beginning: beginning)
         part.quarantineAfter = plan.rollout.quarantineAfter
@@ -190,14 +191,21 @@ package struct FleetEntrance: Sendable {
         )
         guard let found else { throw Refusal.begunAgain(rollout: plan.name) }
         part.wave = found.wave
-        try await bring(plan)
+        try await bring(plan, approval)
         return part
     }
 
     /// Stores the shown part of the plan, for machines that do not have the plan.
-    private func bring(_ plan: FrozenPlan) async throws {
-        let view = PlanView(plan).text
-        let (digest, mark) = (plan.digest.description, PlanView.mark(of: view))
+    ///
+    /// A gateway without a policy leaves the approval that others have brought.
+    private func bring(_ plan: FrozenPlan, _ approval: PlanApproval?) async throws {
+        let digest = plan.digest.description
+        var approval = approval
+        if approval == nil {
+            approval = try await fleet.planView(digest).flatMap { PlanView.approval(in: $0) }
+        }
+        let view = PlanView(plan, approval: approval).text
+        let mark = PlanView.mark(of: view)
         guard try await fleet.markOfPlan(digest) != mark else { return }
         try await fleet.bring(
             plan: digest,

@@ -108,6 +108,7 @@ struct FleetSeat: Sendable {
         _ jobs: [VehicleJob],
         again: Bool,
         starts start: RolloutStart,
+        approval: PlanApproval?,
         at now: WallTime
     ) async throws(CommandError) -> (part: FleetPart, isNew: Bool) {
         do {
@@ -118,7 +119,13 @@ struct FleetSeat: Sendable {
                 starts: start,
                 at: now
             )
-            var part = try await entrance.enlist(plan, jobs, as: holder, beginning: beginning)
+            var part = try await entrance.enlist(
+                plan,
+                jobs,
+                as: holder,
+                beginning: beginning,
+                approval: approval
+            )
             part.program = FleetPlace.program
             return (part, isNew)
         } catch { throw access.commandError(error) }

@@ -44,6 +44,23 @@ package enum ProfileFolder {
         }
     }
 
+    /// The operator's profiles that a plan can use, each with the digest of its file.
+    static func digests(
+        of plan: FrozenPlan,
+        _ common: CommonOptions
+    ) throws(CommandError) -> [(name: String, digest: SHA256Digest)] {
+        var digests: [(name: String, digest: SHA256Digest)] = []
+        for folder in [plan.profiles, common.profileFolder].compactMap(\.self) {
+            do throws(FileError) {
+                for name in try ProfileLibrary.files(in: folder) {
+                    let bytes = try TextFile.read(path: folder + "/" + name, limit: 1 << 20)
+                    digests.append((name, SHA256.digest(of: bytes)))
+                }
+            } catch { throw CommandError(.inputMissing, error.description) }
+        }
+        return digests
+    }
+
     /// The shipped profiles, and those of the folder that `--profiles` names.
     package static func library(
         _ invocation: Invocation,

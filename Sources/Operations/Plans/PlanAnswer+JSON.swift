@@ -1,15 +1,9 @@
 package import Base
 import Commands
-package import Manifest
+import Manifest
 import Rollout
 import Show
 import Store
-
-extension PlannedProgram {
-    package var document: JSONValue {
-        .object(["purpose": .string(purpose), "words": .array(words.map(JSONValue.string))])
-    }
-}
 
 extension PlanAnswer {
     /// The JSON document for programs.

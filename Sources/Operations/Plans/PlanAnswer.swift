@@ -18,6 +18,7 @@ package struct PlanAnswer {
         tellsAll: Bool = false
     ) throws(CommandError) {
         let plan = try Inputs.plan(options.manifest, context, options.common)
+        try options.save(plan)
         let vehicles = try Inputs.selected(plan, options.common, state: options.state)
         try TokenCheck.check(plan, for: vehicles, context)
         let profiles = try ProfileFolder.library(of: plan, options.common, context)

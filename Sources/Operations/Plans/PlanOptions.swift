@@ -1,4 +1,5 @@
 package import Commands
+import Manifest
 
 /// The options of `plan`.
 package struct PlanOptions: Sendable {
@@ -6,8 +7,13 @@ package struct PlanOptions: Sendable {
     let state: String
     let simulation: SimulationOptions?
     package let common: CommonOptions
+    /// Where the plan is saved; nil when it is only shown.
+    let saved: String?
+    private let fleet: FleetAccess?
 
     init(manifest: String, state: String, common: CommonOptions) {
+        saved = nil
+        fleet = nil
         self.manifest = manifest
         self.state = state
         simulation = nil
@@ -19,5 +25,17 @@ package struct PlanOptions: Sendable {
         state = try CommonOptions.stateDirectory(invocation, context, toLook: true)
         simulation = SimulationOptions(invocation)
         common = try CommonOptions(invocation, context)
+        saved = invocation[Command.savedPlan]
+        fleet = saved == nil ? nil : try FleetAccess.ofRun(invocation, context)
+    }
+
+    /// Saves a plan for people to approve, where the command line asks for that.
+    func save(_ plan: FrozenPlan) throws(CommandError) {
+        guard let saved else { return }
+        let profiles = try ProfileFolder.digests(of: plan, common)
+        try plan.save(
+            to: saved,
+            PlanSurroundings(fleet: fleet?.commonName, profiles: profiles)
+        )
     }
 }

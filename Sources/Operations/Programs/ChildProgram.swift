@@ -155,11 +155,13 @@ struct ChildProgram {
 
     /// Only starts the program, for callers that notice its end in another way.
     ///
-    /// Our whole environment is never passed on: secrets can be in it.
+    /// Our whole environment is never passed on: secrets can be in it. A program that asks a person
+    /// stays in our process group, because no other may read from the terminal.
     static func spawn(
         _ words: [String],
         _ streams: [(CInt, Stream)],
-        environment: [String]
+        environment: [String],
+        asksPerson: Bool = false
     ) -> Result<pid_t, Fault> {
         guard let program = words.first else { return .failure(.notStarted(ENOENT)) }
         var actions = posix_spawn_file_actions_t()
@@ -176,7 +178,10 @@ struct ChildProgram {
         posix_spawnattr_init(&attributes)
         posix_spawnattr_setflags(
             &attributes,
-            Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+            Int16(
+                (asksPerson ? 0 : POSIX_SPAWN_SETPGROUP) | POSIX_SPAWN_SETSIGMASK
+                    | POSIX_SPAWN_SETSIGDEF
+            )
         )
         // Our threads block signals, and we ignore closed pipes: the program must not.
         var signals = sigset_t()
@@ -204,7 +209,7 @@ struct ChildProgram {
         return reap(process)
     }
 
-    private static func reap(_ process: pid_t) -> CInt {
+    static func reap(_ process: pid_t) -> CInt {
         var status: CInt = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
         return status

@@ -69,6 +69,7 @@ extension JobRun {
                 prepared.jobs,
                 again: job.isOrder || job.again && !job.isKept,
                 starts: start,
+                approval: job.approval,
                 at: time.wallTime
             )
             isAgain = isNew
@@ -127,18 +128,16 @@ extension JobRun {
     }
 
     private func announce(_ run: BegunRun) {
-        run.events.emit(
-            .runStarted(
-                RunStart(
-                    rollout: job.plan.name,
-                    plan: job.plan.digest,
-                    vehicles: job.vehicles.count,
-                    adapters: site.adapters,
-                    run: run.number,
-                    seed: site.seed
-                )
-            )
+        var start = RunStart(
+            rollout: job.plan.name,
+            plan: job.plan.digest,
+            vehicles: job.vehicles.count,
+            adapters: site.adapters,
+            run: run.number,
+            seed: site.seed
         )
+        start.approvers = job.approval?.names ?? []
+        run.events.emit(.runStarted(start))
         for difference in run.prepared.differences { run.events.emit(.warning(difference)) }
         let records = ImageRecords(StoreFolder(stateDirectory: job.state)).all()
         for (image, size) in run.prepared.images {

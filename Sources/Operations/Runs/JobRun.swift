@@ -33,6 +33,8 @@ package struct RunJob: Sendable {
     package var fleet: FleetPlace?
     /// Flags after the command's name in shell commands for people.
     package var flags = PlaceFlags()
+    /// Who has approved the plan; nil where no policy asks for that.
+    package var approval: PlanApproval?
 
     package init(
         plan: FrozenPlan,

@@ -1,3 +1,4 @@
+import Base
 package import Commands
 package import Show
 
@@ -20,6 +21,10 @@ package struct RunOptions: Sendable {
     package let common: CommonOptions
     /// Whether the rollout is to be begun again.
     package let again: Bool
+    /// The saved plan that was approved; nil for the place beside the manifest.
+    package let approved: String?
+    /// Where the plan is saved, instead of being carried out.
+    let saved: String?
     /// The source of rights to modules when there are several gateways.
     package let fleet: FleetAccess?
 
@@ -34,6 +39,8 @@ package struct RunOptions: Sendable {
     ) throws(CommandError) {
         self.origin = origin
         again = invocation[Command.again]
+        approved = invocation[Command.approved]
+        saved = invocation[Command.savedPlan]
         fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)
         try ClockCheck.demand(invocation, RealTime().wallTime, state: state)
@@ -55,6 +62,14 @@ package struct RunOptions: Sendable {
 
     /// The command that begins the same again.
     var beginsAgain: String { origin.again(placeFlags.of(state)) }
+
+    /// The name of an order's rollout: that of the approved plan, or one of its own.
+    package func orderName(_ kind: String) throws(CommandError) -> String {
+        let own = "\(kind)-\(RealTime().wallTime.description)"
+        guard let approved else { return own }
+        let name = try SignedPlan.name(in: approved)
+        return name.hasPrefix("\(kind)-") ? name : own
+    }
 
     /// Throws where something has run already.
     package func demandNew() throws(CommandError) { try InventedDepot.demandNew(state) }

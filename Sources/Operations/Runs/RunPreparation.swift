@@ -25,6 +25,10 @@ package struct RunPreparation {
         keeping sources: PlanSources? = nil,
         isOrder: Bool = false
     ) async throws(CommandError) -> ExitCode {
+        if let path = options.saved {
+            try options.save(written, to: path, context)
+            return .done
+        }
         let vehicles = try Inputs.selected(written, options.common, state: options.state)
         guard let simulation = options.simulation else {
             return try await runForReal(written, vehicles, sources, isOrder)
@@ -146,6 +150,8 @@ package struct RunPreparation {
         let plan =
             isOrder
             ? written : try await frozen(written, chosen.zone, isWhole: isWhole, at: now())
+        let approval = try await ApprovalCheck(options: options, context: context)
+            .demand(begun(plan, written), at: now())
         if plan.digest != written.digest {
             try refuseDenied(plan, written)
             // Keys may have got files of their own since the rollout was begun, and vehicles
@@ -175,13 +181,14 @@ package struct RunPreparation {
             state: directory.path,
             prefersKept: true
         )
-        let job = try job(
+        var job = try job(
             chosen,
             demanding: verdicts.predecessors,
             beside: written,
             in: directory,
             isOrder: isOrder
         )
+        job.approval = approval
         let result = await job.output.whileWriting { () -> Result<ExitCode, CommandError> in
             do throws(CommandError) {
                 return .success(try await body(job))
@@ -206,6 +213,12 @@ package struct RunPreparation {
             access: try access(to: vehicles, of: plan, tokens),
             zone: try ZoneSource.zone(of: plan, context)
         )
+    }
+
+    /// A plan as it was approved: vehicles may have got other ids since their rollout was begun.
+    private func begun(_ plan: FrozenPlan, _ written: FrozenPlan) -> FrozenPlan {
+        guard plan.digest != written.digest else { return plan }
+        return PlanArchive(state: options.state).plan(plan.digest, of: plan.name) ?? plan
     }
 
     private func keep(

@@ -27,6 +27,7 @@ extension RolloutStatus {
                 seed: run.seed
             )
             start.gateway = run.gateway
+            start.approvers = approvers
             note(.runStarted(start), run.started)
         }
         begin(snapshot.shared?.workers.map(\.gateway) ?? [])

@@ -60,17 +60,21 @@ package struct StandingJournal: Sendable {
             if let record { _ = plan(record.plan, of: record.name) }
         }
         let holder = holder
-        let (snapshot, briefs) = try read { view throws(JournalError) in
+        let (snapshot, briefs, first) = try read { view throws(JournalError) in
             let now = try view.present(now)
             let snapshot = try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
+            let run = snapshot.run?.number
             return (
                 snapshot,
-                try RolloutStatus.briefs(in: view, holder: holder, at: now, known: snapshot)
+                try RolloutStatus.briefs(in: view, holder: holder, at: now, known: snapshot),
+                try run.flatMap { run throws(JournalError) in
+                    try view.events(run: run, after: 0, limit: 1).first
+                }
             )
         }
         if snapshot.run == nil, let rollout { throw CommandError.unknown(rollout: rollout) }
         let options = try options?.looking(in: ledger.ground(of: snapshot))
-        return RolloutStatus(
+        var status = RolloutStatus(
             snapshot,
             briefs: briefs,
             plan: ledger.plan(of: snapshot),
@@ -79,6 +83,10 @@ package struct StandingJournal: Sendable {
             flags: flags,
             takes: options.map { options in { options.takes($0) } }
         )
+        if case .runStarted(let start)? = first.flatMap(RunList.body) {
+            status.approvers = start.approvers
+        }
+        return status
     }
 
     /// Everything that is known about a vehicle, and the zone in which its times are shown.

@@ -148,7 +148,7 @@ package struct ProfileLibrary: Sendable {
     }
 
     /// The names of a folder's YAML files, sorted.
-    private static func files(in folder: String) throws(FileError) -> [String] {
+    package static func files(in folder: String) throws(FileError) -> [String] {
         do throws(FileFault) {
             return try Folder.names(in: folder).filter { name in
                 !name.hasPrefix(".") && (name.hasSuffix(".yaml") || name.hasSuffix(".yml"))

@@ -1,4 +1,5 @@
 package import Base
+import Manifest
 package import Store
 
 /// One rollout of a fleet at one moment, with a summary of the others.
@@ -13,6 +14,12 @@ package struct FleetLook: Sendable {
     package var lastRuns: [String: FleetRun] = [:]
     /// All rollouts of the fleet.
     package var names: Set<String> = []
+
+    /// Who has approved a plan, when it is that of the rollout now.
+    func approvers(of digest: SHA256Digest) -> [String] {
+        guard view.rollout.plan == digest.description else { return [] }
+        return plan.flatMap { PlanView.approval(in: $0) }?.names ?? []
+    }
 }
 
 /// What a fleet knows of one vehicle.

@@ -21,6 +21,8 @@ package struct PlanView: Sendable {
     private let freezes: [DayRule]
     /// The name of the manifest's file, without its folder.
     package let manifest: String?
+    /// What people have approved of it; nil where no policy asks for that.
+    package private(set) var approval: PlanApproval?
     private let cut: Cut
 
     private enum Cut: Sendable {
@@ -29,7 +31,8 @@ package struct PlanView: Sendable {
         case numbers([Int])
     }
 
-    package init(_ plan: FrozenPlan) {
+    package init(_ plan: FrozenPlan, approval: PlanApproval? = nil) {
+        self.approval = approval
         vehicles = plan.vehicles
         gates = plan.gates(among: plan.vehicles.count)
         soak = plan.rollout.between.soak
@@ -95,12 +98,18 @@ extension PlanView {
             "manifest": manifest.map { .string($0) },
             "quarantine-after": quarantineAfter.map { .int($0) },
             "vehicles": .array(rows),
+            "approval": approval?.value,
         ]).text
     }
 
     /// A digest of the text.
     package static func mark(of text: String) -> String {
         SHA256.digest(of: Array(text.utf8)).description
+    }
+
+    /// The approval in a text.
+    package static func approval(in text: String) -> PlanApproval? {
+        (try? JSONValue(json: text))?["approval"].flatMap { PlanApproval($0) }
     }
 
     /// Nil for text that this program does not understand.
@@ -149,5 +158,6 @@ extension PlanView {
         manifest = document["manifest"]?.string
         quarantineAfter = document["quarantine-after"]?.integer.flatMap { Int(exactly: $0) }
         cut = .numbers(numbers)
+        approval = document["approval"].flatMap { PlanApproval($0) }
     }
 }

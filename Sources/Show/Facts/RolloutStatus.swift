@@ -36,6 +36,8 @@ package struct RolloutStatus: Sendable {
     package let standings: [Standing]
     /// The source of this answer; nil on a machine that belongs to no fleet.
     package var source: StandingSource?
+    /// Who has approved its plan; empty where no policy asks for that.
+    package var approvers: [String]
     /// When its window opens next, of a rollout that is not over.
     package var openings: [OpenTimes.Span] = []
     /// Whether its window is known to be closed now.
@@ -60,6 +62,7 @@ package struct RolloutStatus: Sendable {
         self.snapshot = snapshot
         self.briefs = briefs
         self.plan = plan
+        approvers = plan?.approval?.names ?? []
         self.manifest = manifest
         self.isRunning = isRunning
         self.flags = flags

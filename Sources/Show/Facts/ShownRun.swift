@@ -56,6 +56,7 @@ package struct ShownRun: Sendable {
             seed: run.seed
         )
         start.gateway = run.gateway
+        start.approvers = look.rollout?.approvers(of: run.plan) ?? []
         note(.runStarted(start), run.started)
         for verdict in look.verdicts {
             note(.vehicleEnded(verdict.vehicle, Verdict(verdict)), verdict.at)

@@ -31,6 +31,7 @@ package enum HTMLReport {
                 "run \(start.name)", Outlook.vehicles(start.vehicles),
                 start.adapters.joined(separator: ", "), "plan \(start.plan.description.prefix(12))",
             ]
+            if let words = start.approval { parts.append(words) }
             if let seed = start.seed { parts.append("simulated, seed \(seed)") }
         }
         if let began = story.began { parts.append("from \(zone.text(began))") }

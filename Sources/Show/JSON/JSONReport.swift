@@ -50,6 +50,10 @@ package struct JSONReport: Printer {
             "schema": 1,
             "rollout": (end?.rollout ?? start?.run.rollout).map { .string($0) },
             "plan": start.map { .string($0.run.plan.description) },
+            "approved-by": start.flatMap { start in
+                start.run.approvers.isEmpty
+                    ? nil : .array(start.run.approvers.map { .string($0) })
+            },
             "run": start.map { .int($0.run.run) },
             "gateway": (start?.run.gateway).map { .string($0) },
             "seed": start?.run.seed.map { .seed($0) },

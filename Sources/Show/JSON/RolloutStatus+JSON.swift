@@ -66,6 +66,9 @@ extension RolloutStatus: JSONDescribed {
             $0.snapshot.run?.gateway
         }
         Member(ifAny: "plan", "The digest of the plan.") { $0.snapshot.run?.plan }
+        Member(ifAny: "approved-by", "Who has approved the plan, where a policy asks for that.") {
+            $0.approvers.isEmpty ? nil : $0.approvers
+        }
         Member(ifAny: "started") { $0.snapshot.run?.started }
         Member(ifAny: "ended") { $0.snapshot.run?.end?.time }
         Member(ifAny: "exit") { $0.snapshot.run?.end }

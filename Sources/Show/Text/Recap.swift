@@ -7,6 +7,7 @@ package struct Recap: Sendable {
     /// Vehicles that were begun and have no verdict, with their states.
     private var underWay: [VehicleID: ExecutionState] = [:]
     private var standings: [VehicleID: Standing] = [:]
+    private var approval: String?
 
     init() {}
 
@@ -18,7 +19,8 @@ package struct Recap: Sendable {
             verdicts[id] = verdict
             underWay[id] = nil
         case .vehicleStands(let id, let standing): standings[id] = standing
-        case .runStarted, .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem,
+        case .runStarted(let start): approval = start.approval
+        case .imageReady, .stateChanged, .inspected, .progress, .interrupted, .problem,
             .retrying, .stepEnded, .warning, .notice, .runEnded:
             break
         }
@@ -128,8 +130,9 @@ package struct Recap: Sendable {
     }
 
     private func summary(_ end: RunEnd, _ width: Int?) -> String {
-        let text = "\(end.vehicles.sentence) in \(end.took.brief): \(end.reason.visible)\n"
-        return width.map { Columns.folded(text, $0 - 1) } ?? text
+        let text = "\(end.vehicles.sentence) in \(end.took.brief): \(end.reason.visible)"
+        let lines = [text, approval].compactMap(\.self).map { $0 + "\n" }
+        return lines.map { line in width.map { Columns.folded(line, $0 - 1) } ?? line }.joined()
     }
 
     /// The line for scripts.

@@ -103,6 +103,7 @@ extension RolloutStatus {
     package func head(_ holder: LockHolder?, _ time: (WallTime) -> String) -> [String] {
         var lines = [title(time)]
         guard let run = snapshot.run else { return lines }
+        lines += approval
         if let shared = snapshot.shared { return lines + shared.lines(time) }
         if let end = run.end {
             let code = end.exitCode.map { "exit \($0): " } ?? ""
@@ -115,6 +116,8 @@ extension RolloutStatus {
         }
         return lines
     }
+
+    private var approval: [String] { RunStart.approval(by: approvers).map { [$0] } ?? [] }
 
     private var isOperator: Bool { snapshot.shared?.isOperator ?? true }
 

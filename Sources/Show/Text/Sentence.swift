@@ -68,6 +68,7 @@ enum Sentence {
         if !start.adapters.isEmpty {
             text += ", on " + start.adapters.map(\.visible).joined(separator: ", ")
         }
+        if let words = start.approval { text += ", \(words)" }
         if let seed = start.seed { text += ", simulated with seed \(seed)" }
         return text
     }

@@ -114,9 +114,19 @@ package struct RunStart: Sendable, Equatable {
     package let seed: UInt64?
     /// The gateway of the run, in a report on a fleet.
     package var gateway: String?
+    /// Who has approved the plan; empty where no policy asks for that.
+    package var approvers: [String] = []
 
     /// The name of the run.
     package var name: RunName { RunName(run, of: gateway) }
+
+    /// A text such as "approved by anna, bo"; nil when nobody had to.
+    package var approval: String? { Self.approval(by: approvers) }
+
+    package static func approval(by approvers: [String]) -> String? {
+        approvers.isEmpty
+            ? nil : "approved by " + approvers.map(\.visible).joined(separator: ", ")
+    }
 
     package init(
         rollout: String,

@@ -81,6 +81,8 @@ extension Event.Body {
                 "vehicles": .int(start.vehicles),
                 "adapters": .array(start.adapters.map { .string($0) }),
                 "seed": start.seed.map { .seed($0) },
+                "approved-by": start.approvers.isEmpty
+                    ? nil : .array(start.approvers.map { .string($0) }),
             ])
         case .imageReady(let name, let digest, let size, let provenance):
             .object([

@@ -109,6 +109,7 @@ package enum EventReader {
             }
         )
         start.gateway = fields.text("gateway")
+        start.approvers = fields.texts("approved-by")
         return start
     }
 

@@ -4,8 +4,10 @@ import Base
 package struct FleetConfiguration: Sendable, Equatable {
     package let fleet: String?
     package let gateway: String?
+    /// The fleet's name in plans that people approve.
+    package let name: String?
 
-    package static let keys = ["fleet", "gateway"]
+    package static let keys = ["fleet", "gateway", "name"]
 
     package init(_ text: String) throws(FleetConfigurationError) {
         var values: [String: String] = [:]
@@ -35,6 +37,7 @@ package struct FleetConfiguration: Sendable, Equatable {
         }
         fleet = values["fleet"]
         gateway = values["gateway"]
+        name = values["name"]
     }
 
     private static func trimmed(_ text: Substring) -> String {

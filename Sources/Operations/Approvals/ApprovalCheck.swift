@@ -1,0 +1,144 @@
+import Base
+package import Commands
+import Manifest
+import Show
+import Store
+
+/// Demands that a plan is approved as the policy of this machine says, before anything is done.
+package struct ApprovalCheck {
+    private static let mostDifferences = 100
+
+    let options: RunOptions
+    let context: Context
+
+    /// The approval of a plan; nil where no policy asks for one. Throws 77 when it is not met.
+    func demand(_ plan: FrozenPlan, at now: WallTime) async throws(CommandError) -> PlanApproval? {
+        guard let rule = try ApprovalPolicyFile.policy(context)?.rule(for: plan.name) else {
+            return nil
+        }
+        let text = plan.approvalText(try options.surroundings(of: plan))
+        let shared = try await shared(plan.name)
+        let archive = ApprovalArchive(state: options.state)
+        let file = options.approved ?? options.manifest + ".plan"
+        let found = try [SignedPlan(file: file), archive.plan(of: plan.name), shared]
+            .compactMap(\.self)
+        var signatures: [FoundSignature] = []
+        for signature in found.flatMap(\.signatures)
+        where !signatures.contains(where: { $0.text == signature.text }) {
+            signatures.append(signature)
+        }
+        let day = CalendarDay(number: Calendar.floor(now.milliseconds, 86_400_000))
+        let verdict = rule.verdict(on: text, signatures, on: day)
+        guard verdict.isMet else {
+            throw refusal(plan, verdict, rule, Self.changes(text, found, rule, day), file)
+        }
+        // Other gateways may know people whom this one does not.
+        let others = shared?.signatures.map(\.text).filter { !verdict.counted.contains($0) } ?? []
+        let approval = PlanApproval(
+            names: verdict.approved,
+            text: text,
+            signatures: verdict.counted + others
+        )
+        try archive.keep(approval, of: plan.name)
+        return approval
+    }
+
+    /// Refuses an order whose plan is made by looking at vehicles, where it would have to be approved.
+    package static func demandNone(_ rollout: String, _ context: Context) throws(CommandError) {
+        guard let rule = try ApprovalPolicyFile.policy(context)?.rule(for: rollout), rule.need > 0
+        else { return }
+        throw CommandError(
+            .trust,
+            "plans must be approved here, and 'update' makes its plan while it looks for modules",
+            hint:
+                "'yardmaster init' writes a manifest, whose plan can be approved; nothing was touched"
+        )
+    }
+
+    /// The approval in the fleet's database; nil without one, and when no server answers.
+    private func shared(_ rollout: String) async throws(CommandError) -> SignedPlan? {
+        guard let fleet = options.fleet else { return nil }
+        let found = try await fleet.look { fleet throws(FleetError) -> String? in
+            guard let known = try fleet.rollout(rollout) else { return nil }
+            return try fleet.planView(known.plan)
+        }
+        guard case .success(let text?) = found else { return nil }
+        return PlanView.approval(in: text).map { SignedPlan($0, at: "the fleet's database") }
+    }
+
+    /// What the first other plan that was found has otherwise, and who had approved that.
+    private static func changes(
+        _ text: String,
+        _ found: [SignedPlan],
+        _ rule: ApprovalPolicy.Rule,
+        _ day: CalendarDay
+    ) -> [String] {
+        guard !found.contains(where: { $0.text == text }), let other = found.first else {
+            return []
+        }
+        guard let approved = SignedPlan.document(other.text), let now = SignedPlan.document(text)
+        else { return ["\(other.place.visible) is no plan that was saved"] }
+        let names = rule.verdict(on: other.text, other.signatures, on: day).approved
+        let lines = PlanDifference(now, approved: approved).lines
+        let more = lines.count - mostDifferences
+        return [
+            "it is not the plan in \(other.place.visible), approved by "
+                + (names.isEmpty ? "nobody" : names.joined(separator: ", "))
+        ] + lines.prefix(mostDifferences) + (more > 0 ? ["and \(more) more differences"] : [])
+    }
+
+    private func refusal(
+        _ plan: FrozenPlan,
+        _ verdict: ApprovalVerdict,
+        _ rule: ApprovalPolicy.Rule,
+        _ changes: [String],
+        _ file: String
+    ) -> CommandError {
+        CommandError(
+            .trust,
+            "the plan of \(plan.name) is not approved: \(verdict.approved.count) of the \(rule.need) "
+                + "approvals that this machine asks for"
+                + (verdict.approved.isEmpty
+                    ? "" : ", by " + verdict.approved.joined(separator: ", ")),
+            because: changes + verdict.words,
+            hint:
+                "'--save FILE' writes this plan and 'yardmaster approve FILE' signs it; put it with its "
+                + "signatures at \(NextStep.quoted(file)), or name it with --approved; nothing was touched"
+        )
+    }
+}
+
+extension RunOptions {
+    /// What is approved besides the plan itself.
+    func surroundings(of plan: FrozenPlan) throws(CommandError) -> PlanSurroundings {
+        PlanSurroundings(
+            fleet: fleet?.commonName,
+            profiles: try ProfileFolder.digests(of: plan, common)
+        )
+    }
+
+    /// Writes the plan for people to approve, instead of carrying it out.
+    func save(_ plan: FrozenPlan, to path: String, _ context: Context) throws(CommandError) {
+        try plan.save(to: path, try surroundings(of: plan))
+        context.answer(
+            common,
+            .object([
+                "schema": 1, "rollout": .string(plan.name), "file": .string(path),
+                "exit": ExitCode.done.json,
+            ]),
+            "the plan of \(plan.name) is in \(path.visible); nothing was carried out\n"
+        )
+    }
+}
+
+extension FrozenPlan {
+    func save(to path: String, _ surroundings: PlanSurroundings) throws(CommandError) {
+        let text = approvalText(surroundings)
+        guard let code = Draft.write(Array(text.utf8), to: path, mode: 0o644) else { return }
+        throw CommandError(
+            .cannotCreate,
+            "the plan cannot be saved in \(path.visible)",
+            because: [Descriptor.text(of: code)]
+        )
+    }
+}

@@ -1,0 +1,104 @@
+import Base
+import Commands
+import Manifest
+
+/// A plan that `--save` has written, with the signatures that were found with it.
+struct SignedPlan {
+    /// Where it is, for people.
+    let place: String
+    let text: String
+    let signatures: [FoundSignature]
+
+    /// The most bytes of a plan, and of a signature.
+    static let limit = 64 << 20
+    private static let signatureLimit = 1 << 16
+    private static let mostSignatures = 100
+
+    init(_ approval: PlanApproval, at place: String) {
+        self.place = place
+        text = approval.text
+        signatures = approval.signatures.map { FoundSignature($0, at: place) }
+    }
+
+    /// Reads a plan's file, and the signatures beside it: `FILE.sig`, `FILE.ANYTHING.sig`, and the same
+    /// with `.minisig`; nil when there is no such plan.
+    init?(file path: String) throws(CommandError) {
+        do throws(FileError) {
+            place = path
+            text = String(decoding: try TextFile.read(path: path, limit: Self.limit), as: UTF8.self)
+            let (folder, own) = (FilePlace.folder(of: path), path.split(separator: "/").last ?? "")
+            let names = ((try? Folder.names(in: folder)) ?? []).filter { name in
+                name.hasPrefix(own + ".") && (name.hasSuffix(".sig") || name.hasSuffix(".minisig"))
+            }
+            var found: [FoundSignature] = []
+            for name in names.prefix(Self.mostSignatures) {
+                let place = "\(folder)/\(name)"
+                let bytes = try TextFile.read(path: place, limit: Self.signatureLimit)
+                found.append(FoundSignature(String(decoding: bytes, as: UTF8.self), at: place))
+            }
+            signatures = found
+        } catch {
+            if error.reason == .missing { return nil }
+            throw CommandError(.inputMissing, error.description)
+        }
+    }
+
+    /// The document, when it is a plan.
+    static func document(_ text: String) -> JSONValue? {
+        guard let document = try? JSONValue(json: text), document["form"]?.string == form,
+            document["name"]?.string != nil
+        else { return nil }
+        return document
+    }
+
+    private static let form = "yardmaster-plan-1"
+
+    /// The name of a plan's rollout.
+    static func name(in path: String) throws(CommandError) -> String {
+        guard let plan = try SignedPlan(file: path),
+            let name = document(plan.text)?["name"]?.string
+        else { throw notAPlan(path) }
+        return name
+    }
+
+    static func notAPlan(_ path: String) -> CommandError {
+        CommandError(
+            .inputMissing,
+            "\(path.visible) is no plan that was saved",
+            hint: "make one with 'yardmaster plan --save FILE MANIFEST'"
+        )
+    }
+}
+
+/// Approvals in the state directory: a rollout goes on as it was approved, whatever becomes of the files.
+///
+/// `approved/NAME` has the approval of the plan that the rollout of that name last ran with.
+struct ApprovalArchive {
+    private let folder: String
+
+    init(state: String) { folder = state + "/approved" }
+
+    func plan(of rollout: String) -> SignedPlan? {
+        let path = "\(folder)/\(rollout)"
+        guard let bytes = try? TextFile.read(path: path, limit: SignedPlan.limit),
+            let value = try? JSONValue(json: bytes), let approval = PlanApproval(value)
+        else { return nil }
+        return SignedPlan(approval, at: path)
+    }
+
+    func keep(_ approval: PlanApproval, of rollout: String) throws(CommandError) {
+        let path = "\(folder)/\(rollout)"
+        var reason: String?
+        do throws(FileFault) {
+            try FilePlace.makeFolder(folder)
+            reason = Draft.write(approval.value.bytes, to: path, mode: 0o600)
+                .map { Descriptor.text(of: $0) }
+        } catch { reason = error.description }
+        guard let reason else { return }
+        throw CommandError(
+            .cannotWrite,
+            "the approval cannot be kept in \(path)",
+            because: [reason]
+        )
+    }
+}
