@@ -4,7 +4,7 @@ extension Command {
         .initialise, .validate, .plan, .approve, .rehearse, .run, .status, .show, .morning, .pause,
         .resume,
         .abort,
-        .retry, .inhibit,
+        .retry, .rollback, .recall, .inhibit,
         .uninhibit,
         .clear, .vehicleRenamed, .vehicleMoved, .acceptRestore, .history, .historyShow,
         .historyCompare, .scan, .inventory, .enrol, .watch, .update, .exec,

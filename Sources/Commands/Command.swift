@@ -2,8 +2,7 @@
 package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case initialise = "init"
     case validate, plan, approve, rehearse, run, status, show, morning, pause, resume, abort, retry,
-        inhibit,
-        uninhibit
+        rollback, recall, inhibit, uninhibit
     case clear
     case vehicleRenamed = "vehicle renamed"
     case vehicleMoved = "vehicle moved"

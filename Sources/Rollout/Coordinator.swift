@@ -207,6 +207,8 @@ package struct LeftAlone: Sendable {
     package var inhibits: [Inhibit] = []
     /// Vehicles that have failed too often on their release: how often, and the last failure's message.
     package var quarantined: [VehicleID: (count: Int, message: String)] = [:]
+    /// Images of which no transfer begins.
+    package var recalls: [Recall] = []
 
     package init() {}
 }
@@ -219,6 +221,8 @@ package enum Permit: Sendable, Equatable {
     /// Another gateway began it, and its result is unknown.
     case doubt(by: String)
     case inhibited(Inhibit)
+    /// The image of the transfer is recalled.
+    case recalled(Recall)
     /// Not in this visit; the reason is for people.
     case later(String)
     /// The right is over, or there is no answer and it is time to end.
@@ -229,8 +233,8 @@ package enum Permit: Sendable, Equatable {
 package enum Deed: Sendable {
     /// A step was settled with this outcome.
     case settled(Intent, String)
-    /// Its update is proven.
-    case paid(Debt)
+    /// Its module was seen settled, and with that its update is proven, or not.
+    case paid(Debt, isProof: Bool)
     /// A step of `always` was done.
     case did(OwedStep)
     /// The verdict; `release` is the release that was worked on.
@@ -317,12 +321,25 @@ package struct LocalCoordinator: Coordinator {
     ) async throws(JournalError) -> LeftAlone {
         var left = LeftAlone()
         left.inhibits = try await journal.inhibits(at: time)
+        left.recalls = try await journal.recalls()
         guard let limit else { return left }
         for count in try await journal.failures(atLeast: limit)
         where releases[count.vehicle] == count.release {
             left.quarantined[count.vehicle] = (count.count, count.message)
         }
         return left
+    }
+
+    /// A recall that comes later is found in the transaction in which the act is intended.
+    package func permit(
+        _ act: Act,
+        on serial: Serial,
+        paying: Bool,
+        unless stop: StopSignal
+    ) async throws(JournalError) -> Permit {
+        guard let image = act.debt?.image else { return .granted }
+        let recalls = try await journal.recalls()
+        return recalls.first { $0.image == image }.map { .recalled($0) } ?? .granted
     }
 
     package func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError) {

@@ -153,7 +153,12 @@ extension Execution {
         // If this process ends now, only the fleet has the debt: the module's next holder takes it
         // over and pays it.
         let act = try await permit(
-            Act(transfer(of: update, step), opening: debt, owing: newlyOwed),
+            Act(
+                transfer(of: update, step),
+                opening: debt,
+                owing: newlyOwed,
+                over: record.versionAfter
+            ),
             paying: false
         )
         self.debt = debt
@@ -200,6 +205,7 @@ extension Execution {
         switch permit {
         case .granted, .done, .doubt: break
         case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
+        case .recalled(let recall): throw .verdict(.rejected, .rejected, recall.sentence)
         case .later(let reason): throw .verdict(.deferred, nil, reason)
         case .ended: throw .stopped
         }
@@ -207,6 +213,12 @@ extension Execution {
         var act = act
         act.isFleets = depot.coordinator.isShared
         return act
+    }
+
+    /// What a permit changes here before the journal has it.
+    var debtAndActs: (debt: Debt?, acted: Bool) {
+        get { (debt, record.acted) }
+        set { (debt, record.acted) = newValue }
     }
 
     /// The state of an update that the journal gets with the next record.
@@ -256,6 +268,7 @@ extension Execution {
     func settled(
         _ update: UpdateJob,
         as outcome: String,
+        isProof: Bool,
         isLast: Bool
     ) async throws(JournalError) {
         record.stage = UpdateMemory.Stage.none.rawValue
@@ -268,7 +281,8 @@ extension Execution {
             of: debt,
             as: outcome,
             at: time.wallTime,
-            telling: word(of: .paid(debt))
+            isProof: isProof,
+            telling: word(of: .paid(debt, isProof: isProof))
         )
         (self.debt, keptDebt) = (nil, nil)
         // Other gateways wait for the payment.

@@ -103,7 +103,7 @@ final class RolloutProgress: Sendable {
             var begins = Self.begins(schedule, kept)
             // A rollout that was aborted before a run had begun it counts as begun with the plan of
             // each earlier run.
-            if begins, !schedule.again, kept == nil, hold?.kind == .aborted {
+            if begins, !schedule.again, kept == nil, hold?.kind.isForGood == true {
                 begins = try await !journal.runs(rollout: depot.rollout, limit: 100)
                     .contains { $0.number < depot.run && $0.plan == schedule.plan }
             }
@@ -111,8 +111,10 @@ final class RolloutProgress: Sendable {
             refusal =
                 switch hold?.kind {
                 case .paused: .paused(hold?.reason ?? "")
-                case .aborted where !begins && !schedule.again: .aborted(hold?.reason ?? "")
-                case .aborted, nil: nil
+                case .aborted where !begins && !schedule.again,
+                    .recalled where !begins && !schedule.again:
+                    .aborted(hold?.reason ?? "")
+                case .aborted, .recalled, nil: nil
                 }
         }
 
@@ -172,7 +174,12 @@ final class RolloutProgress: Sendable {
             return record
         }
         let numbered = try await depot.journal.begin(
-            Beginning(known.begins ? rollout : nil, fresh: fresh, taken: taken)
+            Beginning(
+                known.begins ? rollout : nil,
+                fresh: fresh,
+                taken: taken,
+                recalling: schedule.recalling
+            )
         )
         for (index, record) in zip(missing, numbered) { executions[index] = record }
         let all = executions.compactMap(\.self)

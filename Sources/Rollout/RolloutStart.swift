@@ -67,7 +67,7 @@ package struct RolloutStart: Sendable {
         // A paused rollout cannot be begun again: the refusal names the vehicles of its own plan.
         if again { return hold == .paused }
         // A rollout that is over is begun with the current plan.
-        if hold == .aborted || isOver { return false }
+        if hold?.isForGood == true || isOver { return false }
         // So is a daily rollout on a later day, finished or not.
         guard plan.rollout.again == .daily, hold == nil, let begun, isWhole else { return true }
         return try !isLaterDay(now, than: begun)

@@ -27,6 +27,7 @@ extension RunSession {
                 try await leaveAlone(
                     index,
                     single[job.vehicle] ?? whole,
+                    left.recall(of: job),
                     left.quarantined[job.vehicle]
                 )
             }
@@ -36,11 +37,12 @@ extension RunSession {
     private func leaveAlone(
         _ index: Int,
         _ inhibit: Inhibit?,
+        _ recall: Recall?,
         _ failures: (count: Int, message: String)?
     ) async throws(JournalError) {
         let job = run.jobs[index]
         let isIndebted = progress.indebted.contains(index)
-        if let kept = keep(index) {
+        if let kept = keep(index, isRecalled: recall != nil) {
             if progress.outcome(of: index) != kept.outcome {
                 try await close(index, alone: kept)
             } else if try await !leave(index, kept) {
@@ -48,6 +50,9 @@ extension RunSession {
             }
         } else if let inhibit {
             try await close(index, alone: Closing(.deferred, nil, inhibit.sentence))
+        } else if let recall, !isIndebted {
+            // What was begun is finished, as under an abort.
+            try await close(index, alone: Closing(.rejected, .rejected, recall.sentence))
         } else if let closing = job.exchanged {
             // What was begun on that device is settled there.
             if !isIndebted { try await close(index, alone: closing) }
@@ -86,13 +91,15 @@ extension RunSession {
     }
 
     /// The verdict that a vehicle keeps, so that nothing is done on it; nil for all others.
-    private func keep(_ index: Int) -> Closing? {
+    private func keep(_ index: Int, isRecalled: Bool) -> Closing? {
         let job = run.jobs[index]
         guard !progress.indebted.contains(index) else { return nil }
         if progress.doubtful.contains(index), !job.onlyReads {
             return Closing(.inDoubt, .inDoubt, "")
         }
-        guard let outcome = progress.outcome(of: index), !job.hasUpdates else { return nil }
+        guard let outcome = progress.outcome(of: index), !job.hasUpdates || isRecalled else {
+            return nil
+        }
         switch outcome {
         case .succeeded, .alreadyCurrent:
             return Closing(outcome, nil, progress.executions[index].end?.message ?? "")
@@ -100,5 +107,16 @@ extension RunSession {
             .aborted, .inDoubt:
             return nil
         }
+    }
+}
+
+extension LeftAlone {
+    /// The recall of an image that the job installs, if there is one.
+    fileprivate func recall(of job: VehicleJob) -> Recall? {
+        guard !recalls.isEmpty else { return nil }
+        for case .update(let update) in job.steps {
+            if let recall = recalls.first(where: { $0.image == update.digest }) { return recall }
+        }
+        return nil
     }
 }

@@ -26,7 +26,7 @@ extension RunSession {
         let ending: RunEnding =
             switch hold.kind {
             case .paused: .paused(hold.reason)
-            case .aborted: .aborted(hold.reason)
+            case .aborted, .recalled: .aborted(hold.reason)
             }
         progress.obeys(hold)
         shell.with { $0.actions += $0.scheduler.drain(ending) }

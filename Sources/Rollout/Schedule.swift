@@ -1,5 +1,6 @@
 package import Base
 package import Radio
+package import Store
 
 /// How a run goes through its jobs; vehicles are indices into the list of jobs.
 package struct Schedule: Sendable {
@@ -7,6 +8,8 @@ package struct Schedule: Sendable {
     package var plan: SHA256Digest?
     /// Whether the rollout is begun again, no matter what was done.
     package var again = false
+    /// The hold on the rollout that vehicles are brought back from, from the beginning on.
+    package var recalling: Hold?
     package var waves: [[Int]]
     /// Whether vehicles of the plan are left out: then its waves neither begin nor end.
     package var isPartial = false

@@ -54,13 +54,19 @@ final class UpdateRun {
 extension UpdateRun: UpdateNotes {
     func keep(_ session: UpdateSession) async throws(Halt) {
         var act: Act?
+        let before = execution.debtAndActs
         if session.memory.stage != .none, !hasIntended {
             hasIntended = true
             act = try await execution.intent(update, step: step, session.memory)
         }
         do throws(JournalError) {
             try await write(session, intending: act)
-        } catch { throw .journal(error) }
+        } catch {
+            guard error.kind == .recalled else { throw .journal(error) }
+            // It was recalled after the permit: nothing was written, and nothing is sent.
+            execution.debtAndActs = before
+            throw .verdict(.rejected, .rejected, error.words)
+        }
         if let isLeft { throw .verdict(.failed, .device, isLeft) }
         try mustNotSend(session.state)
     }
@@ -180,15 +186,16 @@ extension UpdateRun: UpdateNotes {
     /// Pays the update's debt when the module was seen settled.
     func close(_ ending: UpdateEnding, _ session: UpdateSession) async throws(Halt) {
         let words: String
+        var isProof = false
         switch ending {
         case .stopped, .failed, .alreadyCurrent, .passed, .rejected: return
         case .settled(.noReturn), .settled(.stillOngoing): return
-        case .settled(.confirmed(let version)): words = "confirmed \(version)"
+        case .settled(.confirmed(let version)): (words, isProof) = ("confirmed \(version)", true)
         case .settled(let verdict): words = verdict.description
         case .unhealthy(let sentence, _, _): words = "not well: \(sentence)"
         }
         do throws(JournalError) {
-            try await execution.settled(update, as: words, isLast: isLast)
+            try await execution.settled(update, as: words, isProof: isProof, isLast: isLast)
         } catch { throw .journal(error) }
     }
 }

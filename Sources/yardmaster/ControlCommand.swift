@@ -59,7 +59,7 @@ struct ControlCommand {
     }
 
     /// The directory of the runs; any at all for a machine of a fleet on which nothing has run.
-    private static func state(
+    static func state(
         _ invocation: Invocation,
         _ context: Context
     ) throws(CommandError) -> String {

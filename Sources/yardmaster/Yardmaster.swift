@@ -129,6 +129,8 @@ enum Yardmaster {
         case .enrol: try await EnrolCommand(invocation, context).run()
         case .watch: try await WatchCommand(invocation, context).run()
         case .update: try await UpdateCommand(invocation, context).run()
+        case .rollback: try await RollbackCommand(invocation, context).run()
+        case .recall: try await RecallCommand(invocation, context).run()
         case .exec: try await ExecCommand(invocation, context).run()
         case .pause: try await ControlCommand(.pause, invocation, context).run()
         case .resume: try await ControlCommand(.resume, invocation, context).run()

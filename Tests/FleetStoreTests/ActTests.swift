@@ -345,7 +345,7 @@ struct ActTests {
                     of: taken,
                     as: "confirmed",
                     at: now,
-                    telling: south.rights.word(of: .paid(taken), on: try serial())
+                    telling: south.rights.word(of: .paid(taken, isProof: true), on: try serial())
                 )
             )
             let done = try #require(owed.first)

@@ -121,10 +121,12 @@ import Testing
     /// A step of a rollout's life, with the answer that each store gives.
     enum Step: Sendable {
         case pause(VerbAnswer), abort(VerbAnswer), resume(VerbAnswer), retry(Hold.Kind?)
+        case recall(VerbAnswer)
         case finish
     }
 
     private static let forGood = VerbAnswer.refused(Hold.abortedForGood)
+    private static let recalled = VerbAnswer.refused(Hold.recalledForGood)
 
     @Test(
         arguments: Store.present,
@@ -147,6 +149,14 @@ import Testing
                 .pause(.done), .abort(.done), .resume(forGood),
             ],
             [.finish, .retry(nil), .abort(.done)],
+            // Recalled from any state, for good.
+            [
+                .finish, .recall(.done), .recall(.noChange("it is recalled already")),
+                .pause(.refused("it is recalled")), .abort(.refused("it is recalled")),
+                .resume(recalled), .retry(.recalled),
+            ],
+            [.abort(.done), .recall(.done), .resume(recalled)],
+            [.pause(.done), .recall(.done), .retry(.recalled)],
         ] as [[Step]]
     )
     func `each verb on a rollout is answered the same in either store`(
@@ -164,6 +174,9 @@ import Testing
                 case .abort(let answer):
                     #expect(try await yard.hold(.aborted) == answer, "step \(number)")
                     if answer == .done { kind = .aborted }
+                case .recall(let answer):
+                    #expect(try await yard.hold(.recalled) == answer, "step \(number)")
+                    if answer == .done { kind = .recalled }
                 case .resume(let answer):
                     #expect(try await yard.resume() == answer, "step \(number)")
                     if answer == .done { kind = nil }
@@ -172,8 +185,10 @@ import Testing
                     for vehicle in [nil, try Yard.id(.failed)] {
                         let rearmed = try await yard.retry(vehicle)
                         #expect(rearmed.hold == hold, "step \(number)")
-                        if hold == .aborted {
-                            #expect(rearmed.refusal == Hold.abortedForGood && rearmed.all.isEmpty)
+                        if hold?.isForGood == true {
+                            #expect(
+                                rearmed.refusal == Hold.refusal(under: hold) && rearmed.all.isEmpty
+                            )
                             #expect(try await yard.account(.failed) == before)
                         }
                     }

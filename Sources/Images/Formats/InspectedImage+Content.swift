@@ -94,7 +94,7 @@ extension InspectedImage {
             sent += part.map { [$0] } ?? []
         }
         let main = numbers.min { $0.key < $1.key }?.value.first
-        return ImageContent(
+        var content = ImageContent(
             protocol: .smp,
             title: title,
             uses: parts.contains { $0.type != "mcuboot" } ? [.application] : [.bootloader],
@@ -103,6 +103,10 @@ extension InspectedImage {
             isConfirmed: parts.contains { $0.file.image.trailer?.isConfirmed == true },
             parts: sent
         )
+        content.securityCounters = numbers.compactMapValues { variants in
+            variants.compactMap(\.file.image.securityCounter).min()
+        }
+        return content
     }
 }
 

@@ -31,7 +31,7 @@ package struct NamedImage: Sendable {
     }
 
     /// The same image for the modules of one family.
-    fileprivate func planned(for family: Family, among families: Int) -> PlannedImage {
+    package func planned(for family: Family, among families: Int = 1) -> PlannedImage {
         PlannedImage(
             name: families == 1 ? title : "\(title)-\(family.rawValue)",
             source: .file(FileReference(path, relativeTo: "")),

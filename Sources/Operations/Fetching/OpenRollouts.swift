@@ -21,7 +21,7 @@ package enum OpenRollouts {
                 // Without a readable journal nothing may be removed.
                 throw CommandError(error)
             }
-            guard let record, record.hold?.kind != .aborted,
+            guard let record, record.hold?.kind.isForGood != true,
                 record.hold != nil || record.state != .finished
             else { continue }
             images[name] = archive.plan(record.plan, of: name)?.images.map(\.digest) ?? []

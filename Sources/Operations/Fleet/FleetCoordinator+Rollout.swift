@@ -162,6 +162,7 @@ extension FleetCoordinator {
         do throws(FleetError) {
             let known = Set(left.inhibits.map(\.vehicle))
             left.inhibits += try await fleet.inhibits().filter { !known.contains($0.vehicle) }
+            left.recalls += try await fleet.recalls()
             guard let limit else { return left }
             for found in try await fleet.quarantined(releases, after: limit) {
                 left.quarantined[found.vehicle] = (found.count, found.message)

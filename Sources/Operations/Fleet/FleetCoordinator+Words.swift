@@ -28,9 +28,10 @@ extension FleetCoordinator {
             word.outcome = outcome
             word.sentence = intent.description
             return word
-        case .paid(let debt):
+        case .paid(let debt, let isProof):
             var word = word(.debt, debt.rollout, debt.vehicle)
             word.digest = debt.image.description
+            if isProof { word.outcome = Payment.proof }
             return word
         case .did(let step):
             var word = word(.owed, step.rollout, step.vehicle)

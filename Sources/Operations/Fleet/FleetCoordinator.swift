@@ -450,6 +450,7 @@ package final class FleetCoordinator: Coordinator {
                 case .doubt(let gateway): return .doubt(by: gateway)
                 case .inhibited(let inhibit):
                     return .inhibited(inhibit)
+                case .recalled(let recall): return .recalled(recall)
                 case .awaits(let names):
                     return .later(
                         "\(names) may have done `\(act.intent.description)` before another server took over, and has not "

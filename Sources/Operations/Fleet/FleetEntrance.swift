@@ -130,6 +130,7 @@ package struct FleetEntrance: Sendable {
         as holder: FleetHolder,
         again: Bool,
         starts start: RolloutStart,
+        recalling hold: Hold? = nil,
         at now: WallTime
     ) async throws -> (beginning: Int, isNew: Bool) {
         let known = try await fleet.rollout(plan.name)
@@ -145,7 +146,7 @@ package struct FleetEntrance: Sendable {
                     at: now
                 )
             }
-            if !isSame, known.isFinished || known.hold?.kind == .aborted { begins = true }
+            if !isSame, known.isFinished || known.hold?.kind.isForGood == true { begins = true }
             guard isSame || begins else {
                 throw Refusal.otherPlan(rollout: plan.name, digest: known.plan)
             }
@@ -155,7 +156,8 @@ package struct FleetEntrance: Sendable {
             plan: plan.digest,
             begins: begins,
             seen: known?.beginning ?? 0,
-            as: holder
+            as: holder,
+            recalling: hold
         )
         guard digest == plan.digest.description else {
             throw Refusal.otherPlan(rollout: plan.name, digest: digest)

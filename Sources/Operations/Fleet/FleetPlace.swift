@@ -109,6 +109,7 @@ struct FleetSeat: Sendable {
         again: Bool,
         starts start: RolloutStart,
         approval: PlanApproval?,
+        recalling hold: Hold?,
         at now: WallTime
     ) async throws(CommandError) -> (part: FleetPart, isNew: Bool) {
         do {
@@ -117,6 +118,7 @@ struct FleetSeat: Sendable {
                 as: holder,
                 again: again,
                 starts: start,
+                recalling: hold,
                 at: now
             )
             var part = try await entrance.enlist(

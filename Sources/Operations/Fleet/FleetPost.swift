@@ -119,7 +119,9 @@ struct FleetPost: Sendable {
         let own = try await journal.hold(on: rollout)
         let before = try await journal.fleetMark(of: rollout)
         var known: FleetRollout?
+        let recalls: [Recall]
         do throws(FleetError) {
+            recalls = try await fleet.recalls()
             known = try await fleet.rollout(rollout)
             if let found = known, let own, found.hold == nil,
                 before == nil || own.isByGate && before == found.mark
@@ -128,6 +130,7 @@ struct FleetPost: Sendable {
                 known = try await fleet.rollout(rollout)
             }
         } catch { return error }
+        try await journal.follow(recalls)
         guard let known else { return nil }
         try await journal.follow(rollout, known.mark, known.hold)
         return nil

@@ -28,7 +28,10 @@ package struct CommonOptions: Sendable {
         wantsJSON = invocation[Command.json]
         isQuiet = invocation[Command.quiet]
         noColor = invocation[Command.noColor]
-        limit = invocation[Command.limit]
+        limit =
+            invocation.command == .rollback
+            ? invocation.arguments.dropFirst().compactMap { VehicleSelection($0) }
+            : invocation[Command.limit]
     }
 
     /// The same options with other profiles.

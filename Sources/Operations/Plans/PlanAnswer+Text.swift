@@ -49,7 +49,10 @@ extension PlanAnswer {
         case .aborted where record.plan == plan.digest:
             return
                 "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins again"
-        case .aborted: return nil
+        case .recalled where record.plan == plan.digest:
+            return
+                "recalled: \(record.hold?.reason.visible ?? ""); another plan or name begins again"
+        case .aborted, .recalled: return nil
         case nil: break
         }
         switch record.state {

@@ -13,6 +13,19 @@ package struct PlanSources {
         files.append((Self.absolute(path), bytes))
     }
 
+    /// The last part of the path of a way back, which is no file.
+    private static let wayBack = "/way back "
+
+    fileprivate mutating func add(_ way: WayBack) {
+        files.append((Self.wayBack + "\(waysBack.count + 1)", Array(way.text.utf8)))
+    }
+
+    /// The ways back in the order in which rollouts were brought back.
+    fileprivate var waysBack: [WayBack] {
+        files.filter { $0.path.hasPrefix(Self.wayBack) }
+            .compactMap { WayBack(text: String(decoding: $0.bytes, as: UTF8.self)) }
+    }
+
     fileprivate func bytes(_ path: String) -> [UInt8]? {
         files.first { $0.path == Self.absolute(path) }?.bytes
     }
@@ -83,8 +96,8 @@ package struct PlanArchive {
             .map { Descriptor.text(of: $0) }
     }
 
-    /// The stored plan; nil unless it has this digest.
-    package func plan(_ digest: SHA256Digest, of rollout: String) -> FrozenPlan? {
+    /// The stored plan; nil unless it has this digest, where one is given.
+    package func plan(_ digest: SHA256Digest?, of rollout: String) -> FrozenPlan? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit),
             let sources = Self.sources(bytes), let main = sources.files.first
         else { return nil }
@@ -94,16 +107,36 @@ package struct PlanArchive {
             }
             return bytes
         }
-        guard let plan = read?.plan?.plan(of: rollout), plan.digest == digest else { return nil }
+        guard var plan = read?.plan else { return nil }
+        let ways = sources.waysBack
+        // The plan of the rollout that was brought back may be a derived one, too.
+        if ways.isEmpty {
+            plan = plan.plan(of: rollout)
+        } else {
+            for way in ways { plan = plan.returning(way) }
+        }
+        guard digest == nil || plan.digest == digest else { return nil }
         return plan
     }
 
-    /// The path of the manifest with which the rollout was begun; nil when no plan is stored.
+    /// The sources of the rollout's plan, with the way back of its vehicles.
+    func sources(of rollout: String, adding way: WayBack) -> PlanSources? {
+        guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
+            return nil
+        }
+        var sources = Self.sources(bytes)
+        sources?.add(way)
+        return sources
+    }
+
+    /// The path of the manifest with which the rollout was begun; nil when no plan is stored, and for a
+    /// rollback, which has none of its own.
     func manifest(of rollout: String) -> String? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
             return nil
         }
-        return Self.sources(bytes)?.files.first?.path
+        guard let sources = Self.sources(bytes), sources.waysBack.isEmpty else { return nil }
+        return sources.files.first?.path
     }
 
     private static func sources(_ bytes: [UInt8]) -> PlanSources? {

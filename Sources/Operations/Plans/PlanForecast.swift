@@ -200,6 +200,7 @@ extension PlanForecast {
         var inhibits: [VehicleID: Inhibit] = [:]
         var depot: Inhibit?
         var failures: [VehicleID: [FailureCount]] = [:]
+        var recalls: [Recall] = []
         /// Why the journal could not be read.
         var fault: JournalError?
 
@@ -215,6 +216,7 @@ extension PlanForecast {
                         known.records[record.vehicle] = record
                     }
                     known.measures = try view.measures()
+                    known.recalls = try view.recalls()
                     for inhibit in try view.inhibits(at: now) {
                         if let vehicle = inhibit.vehicle {
                             known.inhibits[vehicle] = inhibit
@@ -258,6 +260,10 @@ extension PlanForecast {
                     kind: .quarantined,
                     reason: "in quarantine after \(count.count) failures: \(count.message)"
                 )
+            }
+            let recall = recalls.first { recall in images.contains { $0.digest == recall.image } }
+            if let recall, records[vehicle.id]?.acted != true {
+                return Fate(kind: .excluded, reason: "to be rejected: \(recall.sentence)")
             }
             guard let record = records[vehicle.id], record.serial == vehicle.serial else {
                 return Fate(kind: .work, reason: "not seen by this rollout so far")

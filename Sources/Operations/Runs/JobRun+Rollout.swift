@@ -44,6 +44,7 @@ extension JobRun {
         var schedule = ScheduleBuilder(job.plan)
             .schedule(of: prepared.jobs.map(\.vehicle), zone: job.zone)
         schedule.again = run.isAgain
+        schedule.recalling = job.recalling
         schedule.check = check
         let centrals = site.adapters.map { site.central($0) }
         let coordinator = try await coordinator(of: run)
@@ -70,6 +71,7 @@ extension JobRun {
                 again: job.isOrder || job.again && !job.isKept,
                 starts: start,
                 approval: job.approval,
+                recalling: job.recalling,
                 at: time.wallTime
             )
             isAgain = isNew

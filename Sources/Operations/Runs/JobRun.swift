@@ -20,6 +20,8 @@ package struct RunJob: Sendable {
     package let output: RunOutput
     /// Whether the rollout is to be begun again.
     package var again = false
+    /// The hold on the rollout that vehicles are brought back from, from its beginning on.
+    var recalling: Hold?
     /// Whether the plan is the kept one, not the one in the files: the rollout is continued, not
     /// begun.
     package var isKept = false

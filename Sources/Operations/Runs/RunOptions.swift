@@ -20,7 +20,7 @@ package struct RunOptions: Sendable {
     package let reports: [ReportFile]
     package let common: CommonOptions
     /// Whether the rollout is to be begun again.
-    package let again: Bool
+    package var again: Bool
     /// The saved plan that was approved; nil for the place beside the manifest.
     package let approved: String?
     /// Where the plan is saved, instead of being carried out.

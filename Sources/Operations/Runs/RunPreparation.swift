@@ -5,7 +5,7 @@ package import Manifest
 import Rollout
 import Show
 import Simulation
-import Store
+package import Store
 
 /// Everything that a run does before the first packet and after the last one.
 package struct RunPreparation {
@@ -19,10 +19,11 @@ package struct RunPreparation {
 
     /// Carries a plan out; `sources` are kept until the rollout is over.
     ///
-    /// An order is a rollout of its own.
+    /// An order is a rollout of its own. `hold` recalls the rollout that vehicles are brought back from.
     package func run(
         _ written: FrozenPlan,
         keeping sources: PlanSources? = nil,
+        recalling hold: Hold? = nil,
         isOrder: Bool = false
     ) async throws(CommandError) -> ExitCode {
         if let path = options.saved {
@@ -31,7 +32,7 @@ package struct RunPreparation {
         }
         let vehicles = try Inputs.selected(written, options.common, state: options.state)
         guard let simulation = options.simulation else {
-            return try await runForReal(written, vehicles, sources, isOrder)
+            return try await runForReal(written, vehicles, sources, hold, isOrder)
         }
         let profiles = try ProfileFolder.library(of: written, options.common, context)
         let file = try Inputs.depot(simulation, for: written, context, profiles)
@@ -55,7 +56,7 @@ package struct RunPreparation {
                     .advanced(by: Moment(nanoseconds: 0).duration(to: clock))
             } catch { throw CommandError(.cannotCreate, error.description) }
         }
-        return try await within(written, vehicles, sources, isOrder, now) {
+        return try await within(written, vehicles, sources, hold, isOrder, now) {
             job throws(CommandError) in
             let thread = try ThreadExecutor.working("simulation")
             let site = SimulationThread(executor: thread)
@@ -72,6 +73,7 @@ package struct RunPreparation {
         _ written: FrozenPlan,
         _ vehicles: [PlannedVehicle],
         _ sources: PlanSources?,
+        _ hold: Hold?,
         _ isOrder: Bool
     ) async throws(CommandError) -> ExitCode {
         let console = context.console
@@ -81,7 +83,7 @@ package struct RunPreparation {
         do throws(CommandError) {
             let adapters = try await real.adapters(named: written.radio.adapters)
             let now = { () -> WallTime in RealTime().wallTime }
-            let code = try await within(written, vehicles, sources, isOrder, now) {
+            let code = try await within(written, vehicles, sources, hold, isOrder, now) {
                 job throws(CommandError) in
                 let thread = try ThreadExecutor.working("files")
                 let waiting = try ThreadExecutor.working("check")
@@ -126,6 +128,7 @@ package struct RunPreparation {
         _ written: FrozenPlan,
         _ vehicles: [PlannedVehicle],
         _ sources: PlanSources?,
+        _ hold: Hold?,
         _ isOrder: Bool,
         _ now: () throws(CommandError) -> WallTime,
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
@@ -189,6 +192,7 @@ package struct RunPreparation {
             isOrder: isOrder
         )
         job.approval = approval
+        job.recalling = hold
         let result = await job.output.whileWriting { () -> Result<ExitCode, CommandError> in
             do throws(CommandError) {
                 return .success(try await body(job))

@@ -58,7 +58,7 @@ package struct OperatorRequests: Sendable {
         }
     }
 
-    private func withJournal<R: Sendable>(
+    func withJournal<R: Sendable>(
         _ body: (Journal, LockHolder?) async throws(CommandError) -> R
     ) async throws(CommandError) -> R {
         let thread = try ThreadExecutor.working("journal")
@@ -359,7 +359,7 @@ package struct OperatorRequests: Sendable {
 
     /// The error for people; when no rollout of that name has run here, an input is missing and the
     /// journal is in order.
-    private func refusal(_ error: JournalError) -> CommandError {
+    func refusal(_ error: JournalError) -> CommandError {
         if error.operation == Self.besideWork {
             return CommandError(
                 .busy,

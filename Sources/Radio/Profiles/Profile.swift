@@ -31,6 +31,8 @@ package struct Profile: Sendable, Hashable {
     package let answerLimit: Duration
     /// How many wrong answers its modules may be given.
     package var wrongAnswers: WrongAnswers
+    /// Whether its modules take an image that is earlier than theirs.
+    package var takesDowngrade = true
     /// With what a command to its modules succeeds.
     package var success = CommandSuccess.result
     /// The operator's file that it was read from; nil for a built-in profile.

@@ -79,6 +79,7 @@ struct ProfileReader {
         let cloud = cloud()
         let times = times(of: shape)
         let wrongAnswers = wrongAnswers(of: shape)
+        let takesDowngrade = reader.boolean("downgrade", default: true)
         let success =
             shape?.isHeard == false
             ? reader.choice("success", default: CommandSuccess.result) : .result
@@ -104,6 +105,7 @@ struct ProfileReader {
         )
         profile.defaultKey = defaultKey
         profile.success = success
+        profile.takesDowngrade = takesDowngrade
         return profile
     }
 

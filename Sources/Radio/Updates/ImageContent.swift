@@ -32,6 +32,8 @@ package struct ImageContent: Sendable, Equatable {
     package let chip: String?
     /// The file marks itself as confirmed, so the module would run it permanently without a trial.
     package let isConfirmed: Bool
+    /// The counters by which a bootloader refuses earlier images, by the number of the image.
+    package var securityCounters: [Int: UInt32] = [:]
     package let parts: [FirmwarePart]
 
     package init(
@@ -50,6 +52,16 @@ package struct ImageContent: Sendable, Equatable {
         self.chip = chip
         self.isConfirmed = isConfirmed
         self.parts = parts
+    }
+
+    /// Why a module that runs the other image refuses this one; nil when it takes it.
+    package func refusal(after other: ImageContent) -> String? {
+        let lower = other.securityCounters.sorted { $0.key < $1.key }
+            .first { (securityCounters[$0.key] ?? 0) < $0.value }
+        return lower.map { number, counter in
+            "its security counter is \(securityCounters[number].map(String.init) ?? "missing"), lower than "
+                + "\(counter), which the module has: its bootloader refuses it"
+        }
     }
 
     /// Why the file must not be sent as this version; nil when it may be sent.

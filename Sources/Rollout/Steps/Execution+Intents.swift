@@ -92,6 +92,9 @@ extension Execution {
         case .inhibited(let inhibit):
             try await settle(id, intent, IntentRecord.failed, isTold: false)
             throw .verdict(.deferred, nil, inhibit.sentence)
+        case .recalled(let recall):
+            try await settle(id, intent, IntentRecord.failed, isTold: false)
+            throw .verdict(.rejected, .rejected, recall.sentence)
         case .later(let reason):
             try await settle(id, intent, IntentRecord.failed, isTold: false)
             throw .verdict(.deferred, nil, reason)

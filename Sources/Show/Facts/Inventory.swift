@@ -121,6 +121,7 @@ package struct Inventory: Sendable {
         let debts: [Debt]
         let owed: [OwedStep]
         let doubts: [IntentRecord]
+        let recalls: [RecallUse]
 
         init(_ view: JournalView) throws(JournalError) {
             records = try view.inventory()
@@ -132,6 +133,14 @@ package struct Inventory: Sendable {
             debts = try view.debts()
             owed = try view.owed(by: nil)
             doubts = try view.doubts(of: nil)
+            recalls = try view.recallUses()
+        }
+
+        /// That the module runs a recalled image.
+        private func recalled(_ serial: Serial) -> [String] {
+            recalls.filter { $0.running.contains { $0.serial == serial } }.map { use in
+                "runs \(use.recall.name), which is recalled, by \(use.recall.author): \(use.recall.reason)"
+            }
         }
 
         func row(of record: InventoryRecord, _ vehicle: VehicleID?) -> Row {
@@ -144,7 +153,7 @@ package struct Inventory: Sendable {
                 versions: versions(record, vehicle, .secondary),
                 lastSeen: lastSeen(record, vehicle),
                 debts: debts(of: vehicle, record.serial),
-                drift: []
+                drift: recalled(record.serial)
             )
         }
 
@@ -162,7 +171,7 @@ package struct Inventory: Sendable {
                 versions: versions,
                 lastSeen: lastSeen(record, planned.id),
                 debts: debts(of: planned.id, planned.serial),
-                drift: drift.sentences
+                drift: recalled(planned.serial) + drift.sentences
             )
         }
 

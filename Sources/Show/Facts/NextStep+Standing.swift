@@ -1,4 +1,5 @@
 package import Base
+import Manifest
 package import Store
 
 /// Decides what a person has to do next about vehicles of one rollout.
@@ -107,7 +108,7 @@ package struct NextStepGuide: Sendable {
         }
         guard let verdict = standing.verdict else {
             // An aborted rollout begins nothing more, and only settles what it has begun.
-            if hold == .aborted, standing.debt == nil, standing.owed.isEmpty { return nil }
+            if hold?.isForGood == true, standing.debt == nil, standing.owed.isEmpty { return nil }
             return NextStep(.wait, standing.sentence, run)
         }
         let message = standing.sentence
@@ -121,7 +122,7 @@ package struct NextStepGuide: Sendable {
                 ? NextStep(.charge, "\(message): charge it, the next run takes it", run)
                 : NextStep(.wait, "\(message): the next run looks again", run)
         case .unreachable:
-            return NextStep(.bringIn, message, hold == .aborted ? [again] : run)
+            return NextStep(.bringIn, message, hold?.isForGood == true ? [again] : run)
         case .ok, .current, .skipped:
             let owed = Self.owed(standing)
             return owed.isEmpty ? nil : NextStep(.wait, owed.joined(separator: ", "), run)
@@ -146,7 +147,7 @@ package struct NextStepGuide: Sendable {
     ) -> NextStep {
         // A run takes it again; only a run under way must be told.
         let again =
-            hold == .aborted
+            hold?.isForGood == true
             ? [self.again]
             : isAtWork ? [command("retry", vehicle, "to have it taken again now")] : run
         if isQuarantined {
@@ -195,17 +196,29 @@ package struct NextStepGuide: Sendable {
     }
 
     /// The command that tries a vehicle of an aborted rollout again.
-    private var again: NextStep.Command { again("the rollout is aborted: this begins it again") }
+    private var again: NextStep.Command {
+        guard hold == .recalled else {
+            return again("the rollout is aborted: this begins it again")
+        }
+        return NextStep.Command(
+            runFlags.line("rollback", NextStep.quoted(rollout)),
+            "the rollout is recalled: this brings its vehicles back"
+        )
+    }
 
     /// The commands that continue the rollout.
     private var run: [NextStep.Command] {
         // The active run does everything that it can.
         guard !isAtWork else { return [] }
         let why =
-            hold == .aborted
-            ? "the rollout is aborted: it is brought to rest, and nothing is begun"
+            hold?.isForGood == true
+            ? "the rollout is \(hold?.rawValue ?? "over"): it is brought to rest, and nothing is begun"
             : isShared ? "on a gateway; or let its timer do it" : "or let the timer do it"
-        let run = NextStep.Command(runFlags.line("run", file), why)
+        let line =
+            FrozenPlan.rolledBack(by: rollout).flatMap { name in
+                manifest == nil ? runFlags.line("rollback", NextStep.quoted(name)) : nil
+            } ?? runFlags.line("run", file)
+        let run = NextStep.Command(line, why)
         guard hold == .paused else { return [run] }
         let name = NextStep.quoted(rollout)
         return [

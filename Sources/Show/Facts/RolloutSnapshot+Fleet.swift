@@ -58,6 +58,7 @@ extension RolloutSnapshot {
             shared: shared
         )
         (inhibits, failures) = (ground.inhibits, ground.failures)
+        recalls = ground.recalls
         (debts, doubts, owed) = (ground.debts, ground.doubts, ground.owed)
         self.sayings = sayings.reversed()
     }

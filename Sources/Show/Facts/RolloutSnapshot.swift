@@ -14,6 +14,8 @@ package struct RolloutSnapshot: Sendable {
     package var rollout: RolloutRecord?
     private(set) var requests: [OpenRequest] = []
     var inhibits: [Inhibit] = []
+    /// Images that are recalled, with the vehicles that have them.
+    var recalls: [RecallUse] = []
     var failures: [FailureCount] = []
     var debts: [Debt] = []
     var doubts: [IntentRecord] = []
@@ -48,6 +50,7 @@ package struct RolloutSnapshot: Sendable {
         self.rollout = try view.rollout(run.rollout)
         requests = try view.openRequests(for: run.rollout)
         inhibits = try view.inhibits(at: now)
+        recalls = try view.recallUses()
         failures = try view.failures(atLeast: 1)
         debts = try view.debts()
         doubts = try view.doubts(of: nil)

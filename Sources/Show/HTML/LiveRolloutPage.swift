@@ -61,7 +61,7 @@ package struct LiveRolloutPage {
         guard mayAct, let name = status.snapshot.run?.rollout else { return "" }
         var verbs: [SteeringVerb] = []
         switch status.snapshot.rollout?.hold?.kind {
-        case .aborted: break
+        case .aborted, .recalled: break
         case .paused: verbs = [.resume, .retry, .abort]
         case nil: verbs = [.pause, .retry, .abort]
         }

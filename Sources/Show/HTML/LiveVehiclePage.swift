@@ -48,7 +48,7 @@ package struct LiveVehiclePage {
             LiveAct(isLeftAlone ? .uninhibit : .inhibit, vehicle: name),
             LiveAct(.clear, vehicle: name),
         ]
-        if let row = story.rollouts.first, row.hold?.kind != .aborted {
+        if let row = story.rollouts.first, row.hold?.kind.isForGood != true {
             acts.insert(LiveAct(.retry, rollout: row.rollout, vehicle: name), at: 0)
         }
         return LiveActPage.links(acts)

@@ -28,6 +28,9 @@ extension RolloutStatus: JSONDescribed {
             $0.snapshot.requests
         }
         Member("inhibits", "What is to be left alone.", as: inhibit.list) { $0.snapshot.inhibits }
+        Member(ifAny: "recalled", "Recalled images that vehicles have.", as: recall.list) {
+            $0.snapshot.recalls.isEmpty ? nil : $0.snapshot.recalls
+        }
         Member("said", \.snapshot.sayings)
         Member("failures", "Which images have failed on which vehicles, and how often.") {
             $0.snapshot.failures
@@ -90,10 +93,10 @@ extension RolloutStatus: JSONDescribed {
     /// The state of the rollout.
     @JSONMembers<Self> private static var stateMembers: [Member] {
         Member(ifAny: "state", as: stateWord) { $0.snapshot.rollout?.word }
-        Member(ifAny: "reason", "Why it is paused or aborted; else empty.") {
+        Member(ifAny: "reason", "Why it is paused, aborted or recalled; else empty.") {
             $0.snapshot.rollout.map { $0.hold?.reason ?? "" }
         }
-        Member(ifAny: "author", "Who has paused or aborted it.") {
+        Member(ifAny: "author", "Who has paused, aborted or recalled it.") {
             $0.snapshot.rollout?.hold?.author
         }
         Member(ifAny: "wave", "Counts from 1.") { $0.snapshot.rollout.map { $0.wave + 1 } }
@@ -126,6 +129,17 @@ extension RolloutStatus: JSONDescribed {
     private static let inhibit = JSONForm<Inhibit>.object {
         JSONForm.Member(ifAny: "vehicle", "Without one it is the whole depot.", \.vehicle)
         Inhibit.members
+    }
+
+    private static let recall = JSONForm<RecallUse>.object {
+        JSONForm.Member("image", "The digest.", \.recall.image)
+        JSONForm.Member("name", "What it was called when it was recalled.", \.recall.name)
+        JSONForm.Member("reason", \.recall.reason)
+        JSONForm.Member("author", \.recall.author)
+        JSONForm.Member("half-sent", "Vehicles that have a part of it.") {
+            $0.halfSent.map(\.vehicle)
+        }
+        JSONForm.Member("running", "Vehicles that run it.", \.vehicles)
     }
 
     private static let debt = JSONForm<Debt>.object {

@@ -89,7 +89,9 @@ extension VehicleStory.Row: JSONDescribed {
         }
         Member(ifAny: "gateway", "The gateway of the run, in a fleet.") { $0.run?.gateway }
         Member("state", as: .word(of: words, \.self), \.state)
-        Member(ifAny: "hold", "When somebody has paused or aborted the rollout.") { $0.hold?.kind }
+        Member(ifAny: "hold", "When somebody has paused, aborted or recalled the rollout.") {
+            $0.hold?.kind
+        }
         Member("message", "For people.", \.standing.sentence)
         Member(ifAny: "at-work", "The gateway that has the right to its module.") {
             $0.holder?.gateway

@@ -182,6 +182,8 @@ extension RolloutStatus {
                 "left alone\(until): \(whom), \(inhibit.reason.visible)\(inhibit.by)"
             )
         }
+        let own = Set(snapshot.executions.map(\.vehicle))
+        lines += snapshot.recalls.flatMap { $0.sentences(among: own) }
         for saying in snapshot.sayings where saying.leavesNothing {
             lines.append(saying.sentence(time))
         }
@@ -239,6 +241,10 @@ extension Hold {
         case .aborted:
             return
                 "aborted: \(reason.visible)\(by); '\(again)' begins it again, from the first step"
+        case .recalled:
+            return
+                "recalled: \(reason.visible)\(by); 'yardmaster rollback \(rollout.visible)' goes on with "
+                + "that, and '\(again)' begins it again"
         }
     }
 }

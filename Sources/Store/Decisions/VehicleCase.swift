@@ -64,7 +64,7 @@ package struct Rearmed: Sendable, Equatable {
 
     /// Why nothing was changed, for people; nil when it was not refused.
     package var refusal: String? {
-        if hold == .aborted { return Hold.abortedForGood }
+        if let why = Hold.refusal(under: hold) { return why }
         return refused.min { $0.key < $1.key }.map { "\($0.key) is left: \($0.value)" }
     }
 

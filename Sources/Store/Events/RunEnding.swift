@@ -37,8 +37,8 @@ package enum RunEnding: Equatable, Sendable {
         case (.paused, .paused),
             (.stopped, .paused) where isIdle:
             return .paused(hold.reason)
-        case (.aborted, .aborted),
-            (.stopped, .aborted) where isIdle:
+        case (.aborted, .aborted), (.aborted, .recalled),
+            (.stopped, .aborted) where isIdle, (.stopped, .recalled) where isIdle:
             return .aborted(hold.reason)
         case (.complete, _), (.stopped, _), (.replaced, _), (.workLeft, _), (.paused, _),
             (.aborted, _):

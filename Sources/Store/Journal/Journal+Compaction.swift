@@ -44,6 +44,7 @@ extension Journal {
                 AND id NOT IN (SELECT id FROM outbox ORDER BY id DESC LIMIT 500)
                 """
             )
+            try database.execute(Self.dropTransfers)
             try database.statement(Self.dropWords).run([Value(oldest)])
             try database.statement(Self.dropRuns).run([Value(oldest)])
         }
@@ -106,6 +107,14 @@ extension Journal {
         SELECT name FROM rollouts WHERE began < ?1
         AND EXISTS (SELECT 1 FROM runs WHERE number = rollouts.began AND is_order = 1)
         AND NOT EXISTS (SELECT 1 FROM executions WHERE rollout = rollouts.name)
+        """
+
+    /// All but the last transfers to each module.
+    private static let dropTransfers = """
+        DELETE FROM transfers WHERE number IN (SELECT number FROM (
+            SELECT number, row_number() OVER (PARTITION BY serial ORDER BY number DESC) AS place
+            FROM transfers
+        ) WHERE place > 32)
         """
 
     /// Reports that the fleet has accepted, about beginnings that are over.

@@ -26,6 +26,7 @@ extension Journal {
     static func pay(_ payment: Payment, in database: JournalDatabase) throws(JournalError) {
         let debt = payment.debt
         if let word = payment.word { try leave([word], in: database) }
+        if payment.isProof { try prove(debt, in: database) }
         try database.statement(
             "DELETE FROM debts WHERE serial = ? AND execution = ? AND image = ?"
         ).run([

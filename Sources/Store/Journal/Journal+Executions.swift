@@ -9,12 +9,16 @@ package struct Beginning: Sendable {
     /// The numbers of executions that a run with `--limit` made with the same plan: they become
     /// part of it.
     package var taken: [Int] = []
+    /// The hold on the rollout that vehicles are brought back from.
+    package var recall: Hold?
 
     package init(
         _ rollout: RolloutRecord?,
         fresh: [ExecutionRecord],
-        taken: [Int] = []
+        taken: [Int] = [],
+        recalling recall: Hold? = nil
     ) {
+        self.recall = recall
         self.rollout = rollout
         self.fresh = fresh
         self.taken = taken
@@ -26,10 +30,12 @@ package struct Beginning: Sendable {
 extension Journal {
     /// Gives each execution its number, all in one transaction, and returns them with it.
     ///
-    /// A rollout that is begun again is no longer aborted.
+    /// A rollout that is begun again is no longer aborted; one that this brings vehicles back from is
+    /// recalled from then on.
     package func begin(_ beginning: Beginning) throws(JournalError) -> [ExecutionRecord] {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
+            if let recall = beginning.recall { try Self.recall(recall, in: database) }
             if let rollout = beginning.rollout {
                 try Self.save(rollout, in: database)
                 try database.statement("DELETE FROM holds WHERE rollout = ?")
@@ -162,6 +168,11 @@ extension Journal {
         in database: JournalDatabase
     ) throws(JournalError) -> IntentID {
         let (intent, debt, steps) = (act.intent, act.debt, act.owed)
+        if let debt {
+            // In a fleet its database has decided.
+            if !act.isFleets { try demand(debt.image, in: database) }
+            try note(debt, over: act.before, in: database)
+        }
         try database.statement(
             """
             INSERT INTO intents (\(Intent.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)

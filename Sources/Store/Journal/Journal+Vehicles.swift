@@ -62,7 +62,7 @@ extension Journal {
         return try database.transaction(.durable) { () throws(JournalError) in
             let view = JournalView(database: database)
             var rearmed = Rearmed(hold: try view.hold(on: rollout)?.kind)
-            guard rearmed.hold != .aborted else { return rearmed }
+            guard rearmed.hold?.isForGood != true else { return rearmed }
             let atWork = isHeld() ? try view.vehiclesAtWork() : []
             let wanted = Set(named)
             let others = chosen ?? (named.isEmpty ? nil : [])

@@ -34,6 +34,8 @@ package struct JournalError: Error, Equatable {
         case foreign
         /// Written by a program with another schema than ours.
         case schema(found: Int, known: Int)
+        /// The image of the transfer is recalled: the words say by whom and why.
+        case recalled
         /// A bug of ours.
         case `internal`
     }
@@ -93,6 +95,7 @@ extension JournalError: CustomStringConvertible {
                 found > known
                     ? "the journal was written by a newer version of this program"
                     : "the journal was written by an older version and no run has brought it up to date"
+            case .recalled: "the image must not be sent"
             case .internal: "the journal was used wrongly, which is a bug of this program"
             }
         return "\(sentence) (\(operation): \(words))"

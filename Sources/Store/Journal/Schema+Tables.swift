@@ -160,6 +160,21 @@ extension Schema {
             fleet INTEGER NOT NULL DEFAULT 0 CHECK (fleet IN (0, 1))
         ) STRICT, WITHOUT ROWID;
 
+        -- What each module ran before a rollout sent it an image, and whether it was proven with that.
+        CREATE TABLE transfers (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            serial TEXT NOT NULL,
+            vehicle TEXT NOT NULL,
+            rollout TEXT NOT NULL,
+            image TEXT NOT NULL,
+            name TEXT NOT NULL,
+            version TEXT,
+            target TEXT NOT NULL,
+            before TEXT,
+            proven INTEGER NOT NULL DEFAULT 0 CHECK (proven IN (0, 1)),
+            UNIQUE (serial, rollout, image)
+        ) STRICT;
+
         CREATE TABLE owed (
             execution INTEGER NOT NULL,
             digest TEXT NOT NULL,
@@ -205,7 +220,7 @@ extension Schema {
     static let people = """
         CREATE TABLE holds (
             rollout TEXT PRIMARY KEY,
-            kind TEXT NOT NULL CHECK (kind IN ('paused', 'aborted')),
+            kind TEXT NOT NULL CHECK (kind IN ('paused', 'aborted', 'recalled')),
             reason TEXT NOT NULL,
             author TEXT NOT NULL,
             made INTEGER NOT NULL,
@@ -219,6 +234,15 @@ extension Schema {
             expires INTEGER,
             made INTEGER NOT NULL,
             author TEXT NOT NULL DEFAULT ''
+        ) STRICT, WITHOUT ROWID;
+
+        -- Images of which no transfer begins.
+        CREATE TABLE recalls (
+            image TEXT PRIMARY KEY,
+            name TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            author TEXT NOT NULL,
+            made INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
 
         CREATE TABLE requests (

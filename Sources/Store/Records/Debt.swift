@@ -172,15 +172,22 @@ package struct Payment: Sendable {
     /// The outcome of the update's intent.
     package let outcome: String
     package let time: WallTime
+    /// Whether the module runs the image for good.
+    package let isProof: Bool
     package let word: FleetWord?
+
+    /// The outcome of a report of a proven update.
+    package static let proof = "proven"
 
     package init(
         of debt: Debt,
         as outcome: String,
         at time: WallTime,
+        isProof: Bool = false,
         telling word: FleetWord? = nil
     ) {
         self.debt = debt
+        self.isProof = isProof
         self.outcome = outcome
         self.time = time
         self.word = word

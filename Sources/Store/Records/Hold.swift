@@ -1,13 +1,26 @@
 package import Base
 
-/// The fact that a rollout is paused or aborted: a state with an author, in force until it is
-/// lifted.
+/// The fact that a rollout is paused, aborted or recalled: a state with an author, in force until it
+/// is lifted.
 package struct Hold: Sendable, Equatable {
     package enum Kind: String, CaseIterable, Sendable {
         /// Nothing is begun before `resume`.
         case paused
         /// Ended before all its work was done.
         case aborted
+        /// Ended because its vehicles are brought back to what they ran before.
+        case recalled
+
+        /// Whether only a new beginning ends it.
+        package var isForGood: Bool { self != .paused }
+
+        fileprivate var weight: Int {
+            switch self {
+            case .paused: 0
+            case .aborted: 1
+            case .recalled: 2
+            }
+        }
     }
 
     package let rollout: String
@@ -42,7 +55,7 @@ package struct Hold: Sendable, Equatable {
 
     /// Both holds as one: the graver one, and of equal ones this one, with the reasons of both.
     func with(_ other: Hold) -> Hold {
-        let isGraver = other.kind == .aborted && kind == .paused
+        let isGraver = other.kind.weight > kind.weight
         let (first, second) = isGraver ? (other, self) : (self, other)
         guard !first.reason.contains(second.reason) else { return first }
         let words = isGraver ? "before that" : "then"

@@ -182,10 +182,17 @@ package struct Act: Sendable, Equatable {
     package let debt: Debt?
     /// The steps that the execution owes from then on, for its first act.
     package let owed: [OwedStep]
+    /// The version that the module ran before the debt was opened; nil when it is not known.
+    package let before: FirmwareVersion?
     /// Whether other gateways keep it, too.
     package var isFleets = false
 
-    package init(_ intent: Intent, opening debt: Debt? = nil, owing owed: [OwedStep] = []) {
-        (self.intent, self.debt, self.owed) = (intent, debt, owed)
+    package init(
+        _ intent: Intent,
+        opening debt: Debt? = nil,
+        owing owed: [OwedStep] = [],
+        over before: FirmwareVersion? = nil
+    ) {
+        (self.intent, self.debt, self.owed, self.before) = (intent, debt, owed, before)
     }
 }

@@ -7,7 +7,11 @@ extension FleetDatabase {
         case .step: try settleStep(word)
         case .debt:
             let lease = FleetLease(serial: word.serial, epoch: word.epoch)
-            try payDebt(of: lease, image: word.digest)
+            try payDebt(
+                of: lease,
+                image: word.digest,
+                proving: word.outcome == Payment.proof ? word.rollout : nil
+            )
         case .owed: try payOwed(word)
         case .verdict: try settle(word)
         }

@@ -18,7 +18,7 @@ package struct FleetRetention: Sendable, Equatable {
 /// The other tables have the current state: rights and their epochs, debts, owed steps, people's
 /// commands, and failures that count towards a quarantine.
 package enum FleetPast: String, CaseIterable, Sendable {
-    case missed, hearing, verdict, execution, step, said, run, gateway, rollout, plan
+    case missed, hearing, verdict, execution, step, said, run, gateway, rollout, plan, transfer
 
     /// The condition for rows that are past: `$1` is how many beginnings are kept, `$2` the age in
     /// microseconds.
@@ -93,6 +93,12 @@ package enum FleetPast: String, CaseIterable, Sendable {
               AND NOT EXISTS (SELECT FROM yardmaster.owed o WHERE o.rollout = x.name)
               AND NOT EXISTS (SELECT FROM yardmaster.module m
                 WHERE m.rollout = x.name AND m.holder IS NOT NULL)
+            """
+        // The last transfers to each module: what it can be brought back to.
+        case .transfer:
+            """
+            (SELECT count(*) FROM yardmaster.transfer l
+              WHERE l.serial = x.serial AND l.number > x.number) >= 32
             """
         // The view of a plan that no rollout uses any more.
         case .plan:

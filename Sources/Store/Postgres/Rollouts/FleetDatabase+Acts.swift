@@ -24,6 +24,7 @@ package enum FleetPermit: Sendable, Equatable {
     /// It was begun before, and its result is unknown.
     case doubt(by: String)
     case inhibited(Inhibit)
+    case recalled(Recall)
     /// These gateways may have done it, and have not reported again after a fail-over.
     case awaits(String)
     /// The right is over.
@@ -116,8 +117,8 @@ extension FleetDatabase {
                   SELECT word, a, b, c, d, e FROM yardmaster.intend(
                     $1, $2::bigint, $3::uuid, $4, $5, $6::bigint, $7, $8, $9::integer, $10, $11,
                     $12::boolean,
-                    CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17] END,
-                    $18::text[], $19::integer[], $20::text[])
+                    CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17, $18] END,
+                    $19::text[], $20::integer[], $21::text[])
                 ), gone AS (
                   -- A verdict stays until a step with effect is begun.
                   UPDATE yardmaster.execution e SET outcome = NULL, failure = NULL,
@@ -133,7 +134,7 @@ extension FleetDatabase {
                     intent.step.text, "\(intent.step.ordinal)", intent.effect.rawValue,
                     intent.description, "\(act.isPaying)", debt?.image.description, debt?.name,
                     debt?.version?.description, debt?.target, debt.map { "\($0.total)" },
-                    Self.array(owed.map(\.step.text)),
+                    act.act.before?.description, Self.array(owed.map(\.step.text)),
                     Self.array(owed.map { "\($0.step.ordinal)" }), Self.array(owed.map(\.action)),
                 ]
             )
@@ -146,6 +147,9 @@ extension FleetDatabase {
         case "done": return .done(by: row.text(1) ?? "")
         case "doubt": return .doubt(by: row.text(1) ?? "")
         case "inhibited": return .inhibited(Inhibit(row, from: 1))
+        case "recalled":
+            guard let recall = Recall(row, from: 1) else { return .fenced }
+            return .recalled(recall)
         case "awaits": return .awaits(row.text(1) ?? "")
         case "fenced": return .fenced
         default: throw FleetError(.refused, operation, "an unknown answer: \(word)")
@@ -226,12 +230,24 @@ extension FleetDatabase {
     }
 
     /// Removes the debt of a module that was seen settled; a later debt stays.
-    package func payDebt(of lease: FleetLease, image: String) throws(FleetError) {
+    ///
+    /// `rollout` is the one whose update is proven by that; nil when none is.
+    package func payDebt(
+        of lease: FleetLease,
+        image: String,
+        proving rollout: String? = nil
+    ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
                 "pay the debt of module \(lease.serial)",
-                "DELETE FROM yardmaster.debt WHERE serial = $1 AND image = $2 AND epoch <= $3::bigint",
-                [lease.serial.text, image, "\(lease.epoch)"]
+                """
+                WITH proven AS (
+                  UPDATE yardmaster.transfer SET proven = true
+                  WHERE serial = $1 AND image = $2 AND rollout = $4
+                )
+                DELETE FROM yardmaster.debt WHERE serial = $1 AND image = $2 AND epoch <= $3::bigint
+                """,
+                [lease.serial.text, image, "\(lease.epoch)", rollout]
             )
         )
     }

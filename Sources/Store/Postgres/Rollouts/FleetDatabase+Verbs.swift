@@ -172,8 +172,10 @@ extension FleetDatabase {
         return try transaction(operation) { () throws(FleetError) in
             let known = try lock(rollout, with: chosen, operation)
             if known.isEmpty, rollout != nil { return nil }
-            let open = known.filter { $0.hold?.kind != .aborted }
-            guard known.isEmpty || !open.isEmpty else { return Rearmed(hold: .aborted) }
+            let open = known.filter { $0.hold?.kind.isForGood != true }
+            guard known.isEmpty || !open.isEmpty else {
+                return Rearmed(hold: known.first?.hold?.kind)
+            }
             let isPaused = open.contains { $0.hold?.kind == .paused }
             var rearmed = Rearmed(hold: isPaused ? .paused : nil)
             var ended: [(rollout: String, vehicle: VehicleID)] = []

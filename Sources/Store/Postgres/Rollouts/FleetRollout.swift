@@ -124,19 +124,26 @@ extension FleetDatabase {
     /// Begins a rollout, or continues an existing one; returns its beginning and its plan.
     ///
     /// `seen` is the beginning that the caller knew when it decided to begin the rollout again: of
-    /// two callers at the same time only one does.
+    /// two callers at the same time only one does. `hold` recalls another rollout, in the same
+    /// transaction.
     package func enter(
         _ rollout: String,
         plan: SHA256Digest,
         begins: Bool,
         seen: Int,
-        as holder: FleetHolder
+        as holder: FleetHolder,
+        recalling hold: Hold? = nil
     ) throws(FleetError) -> (beginning: Int, plan: String) {
         let found = try rows(
             FleetStatement(
                 "enter the rollout",
-                "SELECT * FROM yardmaster.enter($1, $2, $3::boolean, $4::bigint, $5::uuid)",
-                [rollout, plan.description, "\(begins)", "\(seen)", holder.instance]
+                """
+                SELECT * FROM yardmaster.enter($1, $2, $3::boolean, $4::bigint, $5::uuid, $6, $7, $8)
+                """,
+                [
+                    rollout, plan.description, "\(begins)", "\(seen)", holder.instance,
+                    hold?.rollout, hold?.reason, hold?.author,
+                ]
             )
         )
         guard let row = found.first, let beginning = row.integer(0), let plan = row.text(1) else {

@@ -42,6 +42,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                   ON yardmaster.debt
                 """,
                 "INSERT, DELETE ON yardmaster.owed",
+                "UPDATE (proven) ON yardmaster.transfer",
                 "UPDATE (state, outcome, failure, sentence, version) ON yardmaster.execution",
                 "INSERT, UPDATE (gateway, outcome, failure, sentence) ON yardmaster.missed",
                 "INSERT, UPDATE (ended, exit_code, reason, counts, closed) ON yardmaster.run",
@@ -66,6 +67,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "DELETE ON yardmaster.awaited",
                 "DELETE ON yardmaster.debt, yardmaster.owed, yardmaster.failure",
                 "INSERT, UPDATE, DELETE ON yardmaster.inhibit",
+                "INSERT, UPDATE, DELETE ON yardmaster.recall",
                 "INSERT ON yardmaster.said",
             ]
         case .reader: []

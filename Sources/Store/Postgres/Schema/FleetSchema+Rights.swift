@@ -1,4 +1,7 @@
 extension FleetSchema {
+    /// The lock between recalls of images and the beginnings of transfers: an arbitrary number.
+    static let recallLock: Int64 = 0x5941_5245
+
     /// The rights to modules: grants, acts under them, and verdicts that end them.
     ///
     /// A transaction that locks a rollout and a module locks the rollout first. Each function is one statement to its
@@ -137,7 +140,7 @@ extension FleetSchema {
         ) RETURNS TABLE (word text, a text, b text, c text, d text, e text)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE
-          s yardmaster.step; i yardmaster.inhibit; ends timestamptz; began bigint;
+          s yardmaster.step; i yardmaster.inhibit; k yardmaster.recall; ends timestamptz; began bigint;
         BEGIN
           PERFORM yardmaster.must_be(p_holder, p_gateway);
           SELECT n.expires INTO ends FROM yardmaster.module n
@@ -155,6 +158,15 @@ extension FleetSchema {
               d := (extract(epoch FROM i.expires) * 1000)::bigint::text;
               e := (extract(epoch FROM i.made) * 1000)::bigint::text;
               RETURN NEXT; RETURN;
+            END IF;
+          END IF;
+          IF p_debt IS NOT NULL THEN
+            -- A recall waits until this is committed, and what comes after it sees it.
+            PERFORM pg_advisory_xact_lock_shared(\(recallLock));
+            SELECT * INTO k FROM yardmaster.recall n WHERE n.image = p_debt[1];
+            IF FOUND THEN
+              word := 'recalled'; a := k.image; b := k.name; c := k.reason; d := k.author;
+              e := (extract(epoch FROM k.made) * 1000)::bigint::text; RETURN NEXT; RETURN;
             END IF;
           END IF;
           began := coalesce(p_beginning,
@@ -195,6 +207,14 @@ extension FleetSchema {
               gateway = excluded.gateway, image = excluded.image, name = excluded.name,
               version = excluded.version, target = excluded.target, total = excluded.total,
               begun = excluded.begun;
+            -- A module that runs the image already, or does not say what, leaves what was known.
+            DELETE FROM yardmaster.transfer n WHERE n.serial = p_serial AND n.rollout = p_rollout
+              AND n.image = p_debt[1] AND p_debt[6] <> coalesce(p_debt[3], '');
+            INSERT INTO yardmaster.transfer (serial, vehicle, rollout, image, name, version, target,
+              before)
+            VALUES (p_serial, p_vehicle, p_rollout, p_debt[1], p_debt[2], p_debt[3], p_debt[4],
+              p_debt[6])
+            ON CONFLICT (serial, rollout, image) DO NOTHING;
           END IF;
           INSERT INTO yardmaster.owed AS n
             (rollout, vehicle, digest, ordinal, epoch, gateway, action)

@@ -125,7 +125,7 @@ extension FleetSchema {
           state text NOT NULL DEFAULT 'running' CHECK (state IN ('running', 'finished')),
           begun timestamptz NOT NULL DEFAULT yardmaster.clock(),
           updated timestamptz NOT NULL DEFAULT yardmaster.clock(),
-          hold text CHECK (hold IN ('paused', 'aborted')),
+          hold text CHECK (hold IN ('paused', 'aborted', 'recalled')),
           hold_reason text,
           hold_author text,
           hold_made timestamptz,
@@ -268,6 +268,30 @@ extension FleetSchema {
           seen_epoch bigint NOT NULL DEFAULT 0
         );
         CREATE INDEX debt_vehicle ON yardmaster.debt (vehicle);
+
+        -- What each module ran before a rollout sent it an image, and whether it was proven with that.
+        CREATE TABLE yardmaster.transfer (
+          number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+          serial text NOT NULL,
+          vehicle text NOT NULL,
+          rollout text NOT NULL,
+          image text NOT NULL,
+          name text NOT NULL,
+          version text,
+          target text NOT NULL,
+          before text,
+          proven boolean NOT NULL DEFAULT false,
+          UNIQUE (serial, rollout, image)
+        );
+
+        -- Images of which no transfer begins.
+        CREATE TABLE yardmaster.recall (
+          image text PRIMARY KEY,
+          name text NOT NULL,
+          reason text NOT NULL,
+          author text NOT NULL,
+          made timestamptz NOT NULL DEFAULT yardmaster.clock()
+        );
 
         -- Steps of `always` that are still owed to a vehicle.
         CREATE TABLE yardmaster.owed (

@@ -26,7 +26,8 @@ extension FleetSchema {
         CREATE OR REPLACE FUNCTION yardmaster.keep_order() RETURNS trigger
         LANGUAGE plpgsql AS $yardmaster$ BEGIN
           IF NEW.beginning <> OLD.beginning THEN RETURN NEW; END IF;
-          IF OLD.hold = 'aborted' AND NEW.hold IS DISTINCT FROM 'aborted'
+          IF OLD.hold = 'recalled' AND NEW.hold IS DISTINCT FROM 'recalled'
+            OR OLD.hold = 'aborted' AND coalesce(NEW.hold, '') NOT IN ('aborted', 'recalled')
             OR OLD.hold IS NOT NULL AND NEW.hold IS NULL AND NEW.resumed <= OLD.resumed
           THEN
             RAISE EXCEPTION 'only `resume` lifts a pause, and nothing lifts an abort'

@@ -5,13 +5,16 @@ extension FleetSchema {
     static let waves = """
         -- Begins a rollout, or continues it; `p_seen` is the beginning that the caller has
         -- seen, so that only one of two gateways that begin it again at the same time succeeds. Each
-        -- beginning begins at the first wave, and its gate counts from zero.
+        -- beginning begins at the first wave, and its gate counts from zero. A rollout that it brings vehicles back
+        -- from (`p_from`) is recalled in the same transaction.
         CREATE OR REPLACE FUNCTION yardmaster.enter(
-          p_rollout text, p_plan text, p_begins boolean, p_seen bigint, p_instance uuid
+          p_rollout text, p_plan text, p_begins boolean, p_seen bigint, p_instance uuid, p_from text,
+          p_reason text, p_author text
         ) RETURNS TABLE (o_beginning bigint, o_plan text)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE r yardmaster.rollout; BEGIN
           PERFORM yardmaster.must_be(p_instance, NULL);
+          PERFORM FROM yardmaster.rollout n WHERE n.name = p_from FOR UPDATE;
           INSERT INTO yardmaster.rollout AS n (name, plan) VALUES (p_rollout, p_plan)
           ON CONFLICT (name) DO NOTHING;
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
@@ -22,6 +25,15 @@ extension FleetSchema {
               wave_ended = NULL, attempted = 0, failed = 0, room = NULL, checker = NULL,
               stopped_after = NULL
             WHERE n.name = p_rollout RETURNING * INTO r;
+          END IF;
+          IF r.plan = p_plan THEN
+            UPDATE yardmaster.rollout n SET hold = 'recalled', hold_reason = p_reason,
+              hold_author = p_author, hold_made = yardmaster.clock(), updated = yardmaster.clock()
+            WHERE n.name = p_from AND n.hold IS DISTINCT FROM 'recalled';
+            IF FOUND THEN
+              INSERT INTO yardmaster.said (verb, rollout, reason, author)
+              VALUES ('rollback', p_from, p_reason, p_author);
+            END IF;
           END IF;
           UPDATE yardmaster.gateway g
           SET rollout = r.name, beginning = r.beginning, draining = NULL
@@ -110,7 +122,7 @@ extension FleetSchema {
         ) RETURNS void LANGUAGE sql AS $yardmaster$
           WITH r AS (
             UPDATE yardmaster.rollout n SET changes = n.changes + 1, updated = yardmaster.clock()
-            WHERE n.name = p_rollout AND n.beginning = p_beginning AND n.hold = 'aborted'
+            WHERE n.name = p_rollout AND n.beginning = p_beginning AND n.hold IN ('aborted', 'recalled')
             RETURNING n.changes
           )
           UPDATE yardmaster.execution e SET state = 'ended', outcome = 'aborted', failure = NULL,

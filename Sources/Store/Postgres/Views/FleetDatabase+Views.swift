@@ -42,11 +42,12 @@ extension FleetDatabase {
         ground.doubts = try doubtsOfAll()
         ground.owed = try owedByAll()
         ground.inhibits = try inhibits()
+        ground.recalls = try recallUses(ground.debts)
         ground.failures = try failures()
         return ground
     }
 
-    private func debts() throws(FleetError) -> [Debt] {
+    package func debts() throws(FleetError) -> [Debt] {
         try rows(
             FleetStatement("read the debts", "\(Debt.shared) ORDER BY vehicle, serial")
         ).compactMap { Debt($0) }

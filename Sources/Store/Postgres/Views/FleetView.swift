@@ -150,6 +150,7 @@ package struct FleetGround: Sendable {
     package var doubts: [IntentRecord] = []
     package var owed: [OwedStep] = []
     package var inhibits: [Inhibit] = []
+    package var recalls: [RecallUse] = []
     package var failures: [FailureCount] = []
 }
 

@@ -1,0 +1,50 @@
+package import Base
+import Manifest
+import Rollout
+import Store
+
+extension Rollback {
+    /// A line for each vehicle.
+    package var lines: [String] { rows.map(\.line) }
+
+    /// The document of a preview.
+    package var document: JSONValue {
+        .object([
+            "schema": 1,
+            "rollout": .string(plan.name),
+            "plan": .string(plan.digest.description),
+            "vehicles": .array(rows.map(\.json)),
+            "exit": 0,
+        ])
+    }
+}
+
+extension Rollback.Row {
+    fileprivate var line: String {
+        let now = sent?.version?.description ?? "its image"
+        return switch fate {
+        case .back(let image): "\(vehicle.id.text.visible): \(now) → \(image.version)"
+        case .untouched: "\(vehicle.id.text.visible): nothing to undo"
+        case .refused(let why): "\(vehicle.id.text.visible): stays as it is: \(why)"
+        }
+    }
+
+    fileprivate var json: JSONValue {
+        let (word, image, why): (String, SHA256Digest?, String?) =
+            switch fate {
+            case .back(let image): ("back", image.digest, nil)
+            case .untouched: ("untouched", nil, nil)
+            case .refused(let why): ("refused", nil, why)
+            }
+        var version: String?
+        if case .back(let image) = fate { version = image.version.description }
+        return .object([
+            "vehicle": .string(vehicle.id.text),
+            "fate": .string(word),
+            "from": sent?.version.map { .string($0.description) },
+            "to": version.map { .string($0) },
+            "image": image.map { .string($0.description) },
+            "reason": why.map { .string($0) },
+        ])
+    }
+}

@@ -1,0 +1,265 @@
+import Base
+package import Commands
+import Glibc
+import Images
+package import Manifest
+import Radio
+import Rollout
+import Show
+package import Store
+
+/// What `rollback` would do: its plan, and a line for each vehicle.
+package struct Rollback: Sendable {
+    /// A vehicle, and what becomes of it.
+    struct Row: Sendable {
+        let vehicle: PlannedVehicle
+        let sent: Transfer?
+        let fate: WayBackSearch.Fate
+    }
+
+    package let plan: FrozenPlan
+    package let sources: PlanSources
+    /// The state of the rollout that is brought back, from the beginning on.
+    package let hold: Hold
+    /// Whether a rollout of this name is begun again.
+    package let isAgain: Bool
+    let rows: [Row]
+
+    /// How many vehicles must stay as they are.
+    package var refused: Int {
+        rows.count { row in if case .refused = row.fate { true } else { false } }
+    }
+
+    /// How many vehicles are brought back.
+    package var count: Int {
+        rows.count { row in if case .back = row.fate { true } else { false } }
+    }
+}
+
+/// Finds what the vehicles of a rollout ran before it, and proposes to bring them back.
+package struct RollbackSearch: Sendable {
+    private let rollout: String
+    /// Image files of people, for vehicles of which no image is known.
+    private let files: [String]
+    private let version: FirmwareVersion?
+    private let reason: String?
+    private let author: String
+    private let options: RunOptions
+    private let context: Context
+
+    package init(
+        _ invocation: Invocation,
+        by author: String,
+        _ options: RunOptions,
+        _ context: Context
+    ) {
+        rollout = invocation.arguments[0]
+        files = invocation[Command.returnImage]
+        version = invocation[Command.imageVersion]
+        reason = invocation[Command.reason]
+        (self.author, self.options, self.context) = (author, options, context)
+    }
+
+    /// What is known of the rollout, its vehicles and their modules.
+    private struct Known: Sendable {
+        var plan: SHA256Digest?
+        var executions: [ExecutionRecord] = []
+        var hold: Hold?
+        var transfers: [Transfer] = []
+        var recalls: [Recall] = []
+        /// The plan of the last run that brought its vehicles back.
+        var last: SHA256Digest?
+    }
+
+    private var archive: PlanArchive { PlanArchive(state: options.state) }
+    private var store: StoreFolder { StoreFolder(stateDirectory: options.state) }
+
+    /// Images that are missing are fetched with `isFetching`, because they may contain a reason against it.
+    package func proposal(isFetching: Bool) async throws(CommandError) -> Rollback {
+        let known = try await known()
+        guard let begun = known.plan, let plan = archive.plan(begun, of: rollout) else {
+            throw CommandError(
+                .inputMissing,
+                "the plan of \(rollout.visible) is not kept here",
+                hint: known.plan == nil
+                    ? "'yardmaster status' shows the rollouts; name its directory with --state"
+                    : "say it on a gateway that has run the rollout, or write a manifest"
+            )
+        }
+        let from = plan.following(known.executions)
+        let common = try options.common.looking(
+            in: KnownVehicles(state: options.state).ground(of: from)
+        )
+        var candidates = try candidates(of: from, known)
+        var answer = try search(from, known, candidates)
+        if isFetching, !answer.way.images.isEmpty, try await fetch(from, answer.way) {
+            candidates = try self.candidates(of: from, known)
+            answer = try search(from, known, candidates)
+        }
+        let isRecalled = known.hold?.kind == .recalled
+        // It goes on with the plan that it was begun with.
+        let kept =
+            isRecalled && files.isEmpty
+            ? known.last.flatMap { archive.plan($0, of: FrozenPlan.rollback(of: rollout)) } : nil
+        let way = answer.way
+        guard let sources = archive.sources(of: rollout, adding: way) else {
+            throw CommandError(.inputMissing, "the plan of \(rollout.visible) cannot be read")
+        }
+        let name = FrozenPlan.rollback(of: rollout)
+        return Rollback(
+            plan: kept ?? from.returning(way),
+            sources: sources,
+            hold: Hold(
+                .recalled,
+                rollout,
+                reason: "rolled back by \(name)" + (reason.map { ": \($0)" } ?? ""),
+                author: author,
+                at: RealTime().wallTime
+            ),
+            isAgain: !isRecalled && known.last != nil,
+            rows: answer.fates.filter { common.takes($0.vehicle.id) }
+                .map { Rollback.Row(vehicle: $0.vehicle, sent: $0.sent, fate: $0.fate) }
+        )
+    }
+
+    private func known() async throws(CommandError) -> Known {
+        let (rollout, name) = (rollout, FrozenPlan.rollback(of: rollout))
+        var known = Known()
+        do throws(JournalError) {
+            known = try JournalReader(directory: options.state).read { view throws(JournalError) in
+                let plan = try view.rollout(rollout)?.plan
+                return Known(
+                    plan: plan == nil ? try view.lastRun(rollout: rollout)?.plan : plan,
+                    executions: try view.executions(rollout: rollout),
+                    hold: try view.hold(on: rollout),
+                    transfers: try view.transfers(),
+                    recalls: try view.recalls(),
+                    last: try view.lastRun(rollout: name)?.plan
+                )
+            }
+        } catch { throw CommandError(reading: error, in: options.state) }
+        guard let fleet = options.fleet else { return known }
+        let shared = try await fleet.withTables { fleet throws(FleetError) in
+            (
+                rollout: try await fleet.rollout(rollout), back: try await fleet.rollout(name),
+                transfers: try await fleet.transfers(), recalls: try await fleet.recalls()
+            )
+        }
+        guard let found = shared.rollout else { return known }
+        known.plan = SHA256Digest(found.plan)
+        (known.hold, known.transfers) = (found.hold, shared.transfers)
+        known.recalls += shared.recalls
+        known.last = shared.back.flatMap { SHA256Digest($0.plan) }
+        return known
+    }
+
+    // MARK: Images
+
+    /// The images that modules may have run: files of people, those of kept plans, and what is in the store.
+    private func candidates(
+        of plan: FrozenPlan,
+        _ known: Known
+    ) throws(CommandError) -> [WayBackSearch.Candidate] {
+        let families = Set(plan.vehicles.map(\.family)).sorted { $0.rawValue < $1.rawValue }
+        var candidates: [WayBackSearch.Candidate] = []
+        for file in files {
+            let image = try UpdateFile(file, version: version).image
+            for family in families {
+                candidates.append(
+                    WayBackSearch.Candidate(image.planned(for: family), isGiven: true)
+                )
+            }
+        }
+        let proven = Set(known.transfers.filter(\.isProven).map(\.image))
+        for name in archive.names {
+            let images = archive.plan(nil, of: name)?.images ?? []
+            candidates += images.filter { image in
+                (image.trust == .digest || proven.contains(image.digest)) && isHere(image)
+            }.map { WayBackSearch.Candidate($0) }
+        }
+        for transfer in known.transfers {
+            guard let version = transfer.version,
+                case let path = store.path(of: transfer.image), access(path, R_OK) == 0
+            else { continue }
+            candidates += families.map { family in
+                WayBackSearch.Candidate(
+                    PlannedImage(
+                        name: transfer.name,
+                        path: path,
+                        digest: transfer.image,
+                        version: version,
+                        for: family
+                    )
+                )
+            }
+        }
+        return candidates
+    }
+
+    /// Whether the image is in the store, or can be fetched.
+    private func isHere(_ image: PlannedImage) -> Bool {
+        if access(store.path(of: image.digest), R_OK) == 0 { return true }
+        guard case .file(let file) = image.source else { return true }
+        return access(file.path, R_OK) == 0
+    }
+
+    private func search(
+        _ plan: FrozenPlan,
+        _ known: Known,
+        _ candidates: [WayBackSearch.Candidate]
+    ) throws(CommandError) -> WayBackSearch.Answer {
+        let profiles = try ProfileFolder.library(of: plan, options.common, context)
+        var contents: [SHA256Digest: ImageContent] = [:]
+        let own = Set(plan.images.map(\.digest))
+        let versions = Set(known.transfers.compactMap { own.contains($0.image) ? $0.before : nil })
+        let wanted = candidates.map(\.image).filter { versions.contains($0.version) }
+        for image in plan.images + wanted where contents[image.digest] == nil {
+            contents[image.digest] = content(of: image)
+        }
+        let read = contents
+        return WayBackSearch(
+            from: plan,
+            known.transfers,
+            among: candidates,
+            recalls: known.recalls
+        ) { vehicle, sent, image in
+            guard let profile = profiles.profile(vehicle.profile, of: vehicle.family) else {
+                return nil
+            }
+            if !profile.takesDowngrade, let now = sent.version, image.version < now {
+                return "modules of its profile \(profile.name) take no earlier version than theirs"
+            }
+            guard let content = read[image.digest] else { return nil }
+            let part = ModulePart(rawValue: sent.target) ?? .secondary
+            return content.mismatch(with: part, of: profile)
+                ?? read[sent.image].flatMap { content.refusal(after: $0) }
+        }.answer()
+    }
+
+    /// Nil for an image that is not here, and for a file that is not the image.
+    private func content(of image: PlannedImage) -> ImageContent? {
+        var paths = [store.path(of: image.digest)]
+        if case .file(let file) = image.source { paths.append(file.path) }
+        for path in paths {
+            guard let bytes = try? InspectedImage.read(path),
+                SHA256.digest(of: bytes) == image.digest
+            else { continue }
+            return try? ImageChecker.content(of: image, bytes)
+        }
+        return nil
+    }
+
+    /// Fetches what is missing; false when all of it was here.
+    private func fetch(_ plan: FrozenPlan, _ way: WayBack) async throws(CommandError) -> Bool {
+        let missing = way.images.filter { content(of: $0) == nil }
+        guard !missing.isEmpty else { return false }
+        let images = ImagePreparation(
+            plan: plan.returning(way),
+            state: try context.reach.prepare(options.state).path,
+            context: context,
+            common: options.common,
+            tellsLocalFiles: false
+        )
+        return try await images.bringAll() != nil
+    }
+}

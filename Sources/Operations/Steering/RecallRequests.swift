@@ -1,0 +1,262 @@
+package import Base
+package import Commands
+import Glibc
+import Images
+import Manifest
+package import Store
+
+/// A recall of an image, its end, or a question about them.
+package struct RecallWish: Sendable {
+    package enum Act: Sendable { case recall, lift, list }
+
+    let act: Act
+    /// A digest, a file, or a name in a rollout.
+    let image: String
+    let rollout: String?
+    let reason: String
+    let author: String
+
+    package init(_ invocation: Invocation, by author: String) throws(CommandError) {
+        let (isLift, isList) = (invocation[Command.lift], invocation[Command.listRecalls])
+        act = isLift ? .lift : isList ? .list : .recall
+        image = invocation.arguments.first ?? ""
+        rollout = invocation[Command.rollout]
+        reason = invocation[Command.reason] ?? ""
+        self.author = author
+        guard !(isLift && isList), image.isEmpty == (act == .list) else {
+            throw CommandError(
+                .usage,
+                act == .list ? "--list takes no image" : "no image is named",
+                hint: "give its SHA-256, its file or its name, or --list alone"
+            )
+        }
+        guard act != .recall || !reason.isEmpty else {
+            throw CommandError(
+                .usage,
+                "a recall needs a reason",
+                hint: "add --reason TEXT: whoever meets it wants to know why"
+            )
+        }
+    }
+}
+
+/// What a wish about recalls has changed, and the recalls that it is about.
+package struct RecallAnswer: Sendable {
+    package let sentences: [String]
+    package let uses: [RecallUse]
+
+    package var document: JSONValue {
+        .object([
+            "schema": 1,
+            "recalls": .array(uses.map(\.json)),
+            "message": .string(sentences.joined(separator: "\n")),
+            "exit": 0,
+        ])
+    }
+}
+
+extension OperatorRequests {
+    /// An image, with its name for people.
+    private typealias Named = (image: SHA256Digest, name: String)
+
+    package func recall(_ wish: RecallWish) async throws(CommandError) -> RecallAnswer {
+        try await withJournal { journal, _ throws(CommandError) in
+            let before = try await uses(journal)
+            switch wish.act {
+            case .list: return RecallAnswer(sentences: Self.list(before), uses: before)
+            case .lift:
+                let known = before.map(\.recall).filter {
+                    $0.name == wish.image || $0.image.description == wish.image
+                }
+                let (image, name): Named =
+                    known.count == 1
+                    ? (known[0].image, known[0].name) : try await image(wish, journal)
+                guard try await lift(image, wish, journal) else {
+                    return RecallAnswer(
+                        sentences: ["\(name): no change, it is not recalled"],
+                        uses: []
+                    )
+                }
+                let words =
+                    "\(name): its recall is lifted; 'retry' takes up vehicles that were rejected"
+                return RecallAnswer(sentences: [words], uses: [])
+            case .recall:
+                let (image, name) = try await image(wish, journal)
+                try await set(
+                    Recall(
+                        image,
+                        name: name,
+                        reason: wish.reason,
+                        author: wish.author,
+                        at: RealTime().wallTime
+                    ),
+                    wish,
+                    journal
+                )
+                let uses = try await uses(journal).filter { $0.recall.image == image }
+                let words = "\(name.visible): recalled, no run begins to send it"
+                return RecallAnswer(
+                    sentences: [words] + uses.flatMap { $0.sentences() },
+                    uses: uses
+                )
+            }
+        }
+    }
+
+    private static func list(_ uses: [RecallUse]) -> [String] {
+        guard !uses.isEmpty else { return ["nothing is recalled"] }
+        return uses.flatMap { use in
+            let recall = use.recall
+            let head =
+                "\(recall.name.visible) (\(recall.image)): recalled \(recall.made), by "
+                + "\(recall.author.visible): \(recall.reason.visible)"
+            return [head] + use.sentences().map { "  " + $0 }
+        }
+    }
+
+    // MARK: The stores
+
+    private func uses(_ journal: Journal) async throws(CommandError) -> [RecallUse] {
+        if let fleet {
+            return try await fleet.access.withTables { fleet throws(FleetError) in
+                try await fleet.recallUses(try await fleet.debts())
+            }
+        }
+        do throws(JournalError) {
+            return try await journal.look { view throws(JournalError) in try view.recallUses() }
+        } catch { throw refusal(error) }
+    }
+
+    private func set(
+        _ recall: Recall,
+        _ wish: RecallWish,
+        _ journal: Journal
+    ) async throws(CommandError) {
+        if let fleet {
+            return try await fleet.access.withTables(as: .operator) { fleet throws(FleetError) in
+                try await fleet.recall(recall)
+            }
+        }
+        do throws(JournalError) {
+            try await journal.recall(recall, saying: saying("recall", recall.name, wish))
+        } catch { throw refusal(error) }
+    }
+
+    private func lift(
+        _ image: SHA256Digest,
+        _ wish: RecallWish,
+        _ journal: Journal
+    ) async throws(CommandError) -> Bool {
+        if let fleet {
+            return try await fleet.access.withTables(as: .operator) { fleet throws(FleetError) in
+                try await fleet.lift(recallOf: image, by: wish.author)
+            }
+        }
+        do throws(JournalError) {
+            let saying = saying("recall --lift", wish.image, wish)
+            return try await journal.lift(recallOf: image, saying: saying)
+        } catch { throw refusal(error) }
+    }
+
+    private func saying(_ verb: String, _ image: String, _ wish: RecallWish) -> Saying {
+        Saying(
+            verb,
+            reason: wish.reason.isEmpty ? image : "\(image): \(wish.reason)",
+            author: wish.author,
+            at: RealTime().wallTime
+        )
+    }
+
+    // MARK: The image
+
+    /// The image that a person means; throws when it is none, or one of several.
+    private func image(
+        _ wish: RecallWish,
+        _ journal: Journal
+    ) async throws(CommandError) -> Named {
+        let known = try await named(wish, journal)
+        func name(_ image: SHA256Digest) -> String? { known.first { $0.image == image }?.name }
+        if let image = SHA256Digest(wish.image) {
+            return (image, name(image) ?? String(wish.image.prefix(12)))
+        }
+        if access(wish.image, F_OK) == 0 {
+            do throws(ImageError) {
+                let image = SHA256.digest(of: try InspectedImage.read(AbsolutePath.of(wish.image)))
+                let file = wish.image.split(separator: "/").last.map(String.init)
+                return (image, name(image) ?? file ?? wish.image)
+            } catch { throw CommandError(.inputMissing, error.description) }
+        }
+        let fitting = Set(known.filter { $0.name == wish.image }.map(\.image)).sorted()
+        guard let image = fitting.first else {
+            throw CommandError(
+                .inputMissing,
+                "'\(wish.image.visible)' is no file, and no rollout here has an image of that name",
+                hint: "give its SHA-256, as 'yardmaster images list' shows it"
+            )
+        }
+        guard fitting.count == 1 else {
+            throw CommandError(
+                .usage,
+                "'\(wish.image.visible)' is the name of several images",
+                because: fitting.map(\.description),
+                hint: "give the SHA-256 of one of them, or name the rollout with --rollout"
+            )
+        }
+        return (image, wish.image)
+    }
+
+    /// The images of kept plans and of transfers, of one rollout or of all.
+    private func named(
+        _ wish: RecallWish,
+        _ journal: Journal
+    ) async throws(CommandError) -> [Named] {
+        let archive = PlanArchive(state: state)
+        let rollouts = wish.rollout.map { [$0] } ?? archive.names
+        var images: [Named] = rollouts.flatMap { name in
+            (archive.plan(nil, of: name)?.images ?? []).map { ($0.digest, $0.name) }
+        }
+        let transfers: [Transfer]
+        if let fleet {
+            transfers = try await fleet.access.withTables { fleet throws(FleetError) in
+                try await fleet.transfers()
+            }
+        } else {
+            do throws(JournalError) {
+                transfers = try await journal.look { view throws(JournalError) in
+                    try view.transfers()
+                }
+            } catch { throw refusal(error) }
+        }
+        images += transfers.filter { wish.rollout == nil || $0.rollout == wish.rollout }
+            .map { ($0.image, $0.name) }
+        return images
+    }
+}
+
+extension RecallUse {
+    fileprivate var json: JSONValue {
+        .object([
+            "image": .string(recall.image.description),
+            "name": .string(recall.name),
+            "reason": .string(recall.reason),
+            "author": .string(recall.author),
+            "made": .string(recall.made.description),
+            "half-sent": .array(
+                halfSent.map { debt in
+                    .object([
+                        "vehicle": .string(debt.vehicle.text), "serial": .string(debt.serial.text),
+                        "percent": .int(debt.percent),
+                    ])
+                }
+            ),
+            "running": .array(
+                running.map { transfer in
+                    .object([
+                        "vehicle": .string(transfer.vehicle.text),
+                        "serial": .string(transfer.serial.text),
+                    ])
+                }
+            ),
+        ])
+    }
+}
