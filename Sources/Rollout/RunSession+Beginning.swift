@@ -42,11 +42,12 @@ extension RunSession {
     ) async throws(JournalError) {
         let job = run.jobs[index]
         let isIndebted = progress.indebted.contains(index)
+        let touched = progress.executions[index].acted
         if let kept = keep(index, isRecalled: recall != nil) {
             if progress.outcome(of: index) != kept.outcome {
                 try await close(index, alone: kept)
             } else if try await !leave(index, kept) {
-                skip(index, kept.outcome, touched: progress.executions[index].acted)
+                skip(index, kept.outcome, touched: touched)
             }
         } else if let inhibit {
             try await close(index, alone: Closing(.deferred, nil, inhibit.sentence))
