@@ -309,7 +309,7 @@ let package = Package(
         ),
         tests(
             "TrustTests",
-            ["Base", "Images"],
+            ["Base", "Images", "Signers", "Workbench"],
             resources: [.copy("Fixtures")]
         ),
         tests(

@@ -6,6 +6,7 @@ import Glibc
 /// it.
 private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "addon": fuzzAddOn,
+    "approval": fuzzApproval,
     "attestation": fuzzAttestation,
     "bundle": fuzzBundle,
     "calendar": fuzzCalendar,

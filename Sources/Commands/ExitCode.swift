@@ -63,7 +63,7 @@ package enum ExitCode: Int32, CaseIterable, Sendable, Hashable {
         case .cannotCreate: "a file or directory cannot be created"
         case .cannotWrite: "a file cannot be written"
         case .busy: "another run holds the lock"
-        case .trustRefused: "an image or its signature is not trusted"
+        case .trustRefused: "an image, a plan or its signature is not trusted"
         case .configuration: "the configuration is wrong"
         case .interrupted: "ended by INT at a safe point"
         case .terminated: "ended by TERM at a safe point"

@@ -180,7 +180,8 @@ import Workbench
         // cannot have.
         let absent =
             [
-                "Morning.stale[]", "Morning.tasks[].bay", "Status.doubts[]", "Status.failures[]",
+                "Morning.stale[]", "Morning.tasks[].bay", "Status.approved-by",
+                "Status.approved-by[]", "Status.doubts[]", "Status.failures[]",
                 "Status.next-deadline", "Status.openings", "Status.openings[]", "Status.owed[]",
                 "Status.requests[]", "Status.soaks-until", "Status.waits-until",
                 "Status.vehicles[].next-deadline", "Vehicle.doubts[]", "Vehicle.failures[]",

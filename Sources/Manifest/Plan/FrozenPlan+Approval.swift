@@ -17,12 +17,13 @@ package struct PlanSurroundings: Sendable {
 }
 
 extension FrozenPlan {
-    /// The text that people sign: the plan in its unique spelling, every program that it starts,
-    /// the fleet and the operator's profiles.
+    /// The text that people sign: the plan in its unique spelling, the other devices of its
+    /// vehicles, every program that it starts, the fleet and the operator's profiles.
     ///
     /// A line for each member, and for each element of a list in it, so that two texts can be compared.
     package func approvalText(_ surroundings: PlanSurroundings) -> String {
         let more = JSONValue.object([
+            "devices": .array(vehicles.compactMap(\.device)),
             "programs": .array(programs.map(\.document)),
             "profiles": .array(
                 surroundings.profiles.map { [.string($0.name), .string($0.digest.description)] }
@@ -40,6 +41,19 @@ extension FrozenPlan {
             return JSONValue.string(member.name).text + ":" + value
         }
         return "{\n" + lines.joined(separator: ",\n") + "\n}\n"
+    }
+}
+
+extension PlannedVehicle {
+    /// Its id, and what its row says of its GO device and of its bond; nil when it says nothing.
+    fileprivate var device: JSONValue? {
+        let facts = JSONValue.object([
+            "go-serial": goSerial.map { .string($0.text) },
+            "hardware-id": hardwareID.map { .integer(Int64($0)) },
+            "pairing": bond.pairing.map { .string($0.rawValue) },
+            "renew-bond": bond.mayRenew ? .bool(true) : nil,
+        ])
+        return facts.members?.isEmpty == false ? [.string(id.text), facts] : nil
     }
 }
 

@@ -7,9 +7,13 @@ package struct PlanDifference {
 
     /// Both are texts that people sign (`approvalText`).
     package init(_ now: JSONValue, approved: JSONValue) {
+        guard now != approved else {
+            lines = []
+            return
+        }
         var comparison = Comparison()
         comparison.vehicles(now, approved)
-        let special = ["vehicles", "steps", "images"]
+        let special = ["vehicles", "steps", "images", "devices"]
         comparison.compare(
             .object((now.members ?? []).filter { !special.contains($0.name) }),
             .object((approved.members ?? []).filter { !special.contains($0.name) }),
@@ -23,7 +27,7 @@ package struct PlanDifference {
         let id: String
         let value: JSONValue
 
-        init?(_ row: JSONValue, _ steps: [JSONValue]) {
+        init?(_ row: JSONValue, _ steps: [JSONValue], _ devices: [String: JSONValue]) {
             guard let row = row.array, row.count >= 5, let id = row[0].string,
                 let index = row[4].integer.flatMap({ Int(exactly: $0) }),
                 steps.indices.contains(index)
@@ -31,7 +35,8 @@ package struct PlanDifference {
             self.id = id
             value = .object([
                 "serial": row[1], "family": row[2], "profile": row[3],
-                "label": row.count > 5 ? row[5] : nil, "step": steps[index],
+                "label": row.count > 5 ? row[5] : .object([]), "step": steps[index],
+                "device": devices[id] ?? .object([]),
             ])
         }
 
@@ -89,7 +94,14 @@ package struct PlanDifference {
 
         private static func list(_ plan: JSONValue) -> [Vehicle] {
             let steps = plan["steps"]?.array ?? []
-            return (plan["vehicles"]?.array ?? []).compactMap { Vehicle($0, steps) }
+            var devices: [String: JSONValue] = [:]
+            for device in plan["devices"]?.array ?? [] {
+                guard let pair = device.array, pair.count == 2, let id = pair[0].string else {
+                    continue
+                }
+                devices[id] = pair[1]
+            }
+            return (plan["vehicles"]?.array ?? []).compactMap { Vehicle($0, steps, devices) }
         }
 
         /// The differences of each image, by its name.

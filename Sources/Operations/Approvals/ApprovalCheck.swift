@@ -11,17 +11,28 @@ package struct ApprovalCheck {
     let options: RunOptions
     let context: Context
 
-    /// The approval of a plan; nil where no policy asks for one. Throws 77 when it is not met.
-    func demand(_ plan: FrozenPlan, at now: WallTime) async throws(CommandError) -> PlanApproval? {
+    /// The approval of a plan, nil where no policy asks for one; or the refusal.
+    func answer(
+        _ plan: FrozenPlan,
+        at now: WallTime
+    ) async -> Result<PlanApproval?, CommandError> {
+        do throws(CommandError) { return .success(try await demand(plan, at: now)) } catch {
+            return .failure(error)
+        }
+    }
+
+    private func demand(
+        _ plan: FrozenPlan,
+        at now: WallTime
+    ) async throws(CommandError) -> PlanApproval? {
         guard let rule = try ApprovalPolicyFile.policy(context)?.rule(for: plan.name) else {
             return nil
         }
         let text = plan.approvalText(try options.surroundings(of: plan))
         let shared = try await shared(plan.name)
-        let archive = ApprovalArchive(state: options.state)
+        let kept = ApprovalArchive(state: options.state).plan(of: plan.name)
         let file = options.approved ?? options.manifest + ".plan"
-        let found = try [SignedPlan(file: file), archive.plan(of: plan.name), shared]
-            .compactMap(\.self)
+        let found = try [SignedPlan(file: file), kept, shared].compactMap(\.self)
         var signatures: [FoundSignature] = []
         for signature in found.flatMap(\.signatures)
         where !signatures.contains(where: { $0.text == signature.text }) {
@@ -34,13 +45,11 @@ package struct ApprovalCheck {
         }
         // Other gateways may know people whom this one does not.
         let others = shared?.signatures.map(\.text).filter { !verdict.counted.contains($0) } ?? []
-        let approval = PlanApproval(
+        return PlanApproval(
             names: verdict.approved,
             text: text,
             signatures: verdict.counted + others
         )
-        try archive.keep(approval, of: plan.name)
-        return approval
     }
 
     /// Refuses an order whose plan is made by looking at vehicles, where it would have to be approved.

@@ -142,7 +142,9 @@ package struct RunPreparation {
             room: waiting.map { CheckRunner(executor: $0) },
             unless: { Signals.isStopRequested }
         )
-        var chosen = try choose(written, vehicles, tokens)
+        let check = ApprovalCheck(options: options, context: context)
+        let own = await check.answer(written, at: (try? now()) ?? Simulation.firstEvening)
+        var chosen = try choose(written, vehicles, tokens, own)
         let directory = try context.reach.prepare(options.state)
         if context.reach.invented != nil {
             try InventedDepot.bringImages(of: written, to: directory.path, context)
@@ -153,8 +155,12 @@ package struct RunPreparation {
         let plan =
             isOrder
             ? written : try await frozen(written, chosen.zone, isWhole: isWhole, at: now())
-        let approval = try await ApprovalCheck(options: options, context: context)
-            .demand(begun(plan, written), at: now())
+        let approval =
+            plan.digest == written.digest
+            ? try own.get() : try await check.answer(begun(plan), at: now()).get()
+        if let approval {
+            try ApprovalArchive(state: directory.path).keep(approval, of: plan.name)
+        }
         if plan.digest != written.digest {
             try refuseDenied(plan, written)
             // Keys may have got files of their own since the rollout was begun, and vehicles
@@ -219,10 +225,29 @@ package struct RunPreparation {
         )
     }
 
+    /// The same, unless the plan is not approved: then that is the error, also before any other.
+    ///
+    /// A rollout may go on with an earlier plan, which was approved.
+    private func choose(
+        _ plan: FrozenPlan,
+        _ vehicles: [PlannedVehicle],
+        _ tokens: TokenCache,
+        _ approval: Result<PlanApproval?, CommandError>
+    ) throws(CommandError) -> Chosen {
+        guard case .failure(let refusal) = approval else {
+            return try choose(plan, vehicles, tokens)
+        }
+        guard ApprovalArchive(state: options.state).plan(of: plan.name) != nil else {
+            throw refusal
+        }
+        do throws(CommandError) { return try choose(plan, vehicles, tokens) } catch {
+            throw refusal
+        }
+    }
+
     /// A plan as it was approved: vehicles may have got other ids since their rollout was begun.
-    private func begun(_ plan: FrozenPlan, _ written: FrozenPlan) -> FrozenPlan {
-        guard plan.digest != written.digest else { return plan }
-        return PlanArchive(state: options.state).plan(plan.digest, of: plan.name) ?? plan
+    private func begun(_ plan: FrozenPlan) -> FrozenPlan {
+        PlanArchive(state: options.state).plan(plan.digest, of: plan.name) ?? plan
     }
 
     private func keep(
