@@ -61,7 +61,8 @@ import Workbench
         func begin(
             _ byte: UInt8,
             _ version: UInt32,
-            over before: UInt32?
+            over before: UInt32?,
+            isAsked: Bool = true
         ) async throws -> (permit: Permit, debt: Debt) {
             let image = try image(byte)
             let debt = Debt(
@@ -85,12 +86,15 @@ import Workbench
                 begun: Self.now
             )
             var act = Act(intent, opening: debt, over: before.map { FirmwareVersion($0, 0) })
-            let permit = try await rights.permit(
-                act,
-                on: record.serial,
-                paying: false,
-                unless: StopSignal()
-            )
+            var permit = Permit.granted
+            if isAsked {
+                permit = try await rights.permit(
+                    act,
+                    on: record.serial,
+                    paying: false,
+                    unless: StopSignal()
+                )
+            }
             act.isFleets = rights.isShared
             if permit == .granted {
                 try await journal.record(record, durably: true, intending: act)
@@ -166,6 +170,18 @@ import Workbench
             #expect(try await !bus.lift(2))
             #expect(try await bus.recalls.isEmpty)
             #expect(try await bus.begin(2, 2, over: 1).permit == .granted)
+        }
+    }
+
+    @Test func `a recall that comes between permit and intent is obeyed`() async throws {
+        try await Bus.with(.journal) { bus in
+            try await bus.recall(2)
+            let error = await #expect(throws: JournalError.self) {
+                _ = try await bus.begin(2, 2, over: 1, isAsked: false)
+            }
+            #expect(error?.kind == .recalled && error?.words.contains("brakes") == true)
+            #expect(try await bus.journal.debts().isEmpty)
+            #expect(try await bus.transfers.isEmpty)
         }
     }
 

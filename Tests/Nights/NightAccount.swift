@@ -1,4 +1,5 @@
 import Base
+import Manifest
 import Rollout
 import Show
 import Store
@@ -61,6 +62,8 @@ struct NightAccount: Sendable {
     var hasNotified = false
     /// Vehicles with a debt, a doubt or failures that were cleared.
     var cleared: [Int] = []
+    /// The plan of a rollback; nil for all other runs.
+    var wayBack: FrozenPlan?
     var beganAt = WallTime(milliseconds: 0)
     /// The keys that files have after the night; nil in a life without key files.
     var keptKeys: Set<[UInt8]>?

@@ -90,12 +90,13 @@ package struct NightCoverage: Sendable, Equatable {
 
     private static let words: [NightStory.Word] = [
         .pause, .resume, .abort, .retryAll, .retry(0), .inhibit(0), .uninhibit(0), .inhibitDepot,
-        .uninhibitDepot, .clear(0), .clearDepot,
+        .uninhibitDepot, .clear(0), .clearDepot, .recallImages, .liftRecalls,
     ]
     private static let before =
         words.map(\.title) + [
             "new images", "other steps", "removed", "added", "renamed", "clock back", "clock on",
-            "run", "run --again", "run --limit", "exec", "another program", "other id, said",
+            "run", "run --again", "run --limit", "exec", "rollback", "another program",
+            "other id, said",
             "other id", "ids exchanged",
         ]
     private static let during =
@@ -146,7 +147,7 @@ extension NightStory.Night {
         for edit in edits {
             switch edit {
             case .newImages: list.append("new images")
-            case .recall: list.append("recall")
+            case .recall: list.append("images denied")
             case .steps: list.append("other steps")
             case .remove: list.append("removed")
             case .add: list.append("added")
@@ -174,6 +175,7 @@ extension NightStory.Night {
         case .limit: list.append("run --limit")
         case .exec: list.append("exec")
         case .rotate: list.append("secrets rotate")
+        case .rollback: list.append("rollback")
         case .none: break
         }
         return list
@@ -194,6 +196,8 @@ extension NightStory.Word {
         case .uninhibitDepot: "uninhibit depot"
         case .clear: "clear VEHICLE"
         case .clearDepot: "clear"
+        case .recallImages: "recall"
+        case .liftRecalls: "recall --lift"
         }
     }
 }

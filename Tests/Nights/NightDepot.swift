@@ -27,12 +27,12 @@ struct NightDepot {
     /// The first modules have the numbers of their vehicles, and their spares follow.
     func serial(_ module: Int) -> String {
         switch story.vehicles[module % story.vehicles.count].kind {
-        case .bike, .van: "00a00000000000" + Self.two(module + 1)
+        case .bike, .van: "00a000000000" + Self.four(module + 1)
         case .lock: "0a0b0c0d0e" + Self.two(module + 1)
         case .car: device(module)
-        case .light: "light-00\(Self.two(module + 1))"
-        case .tag, .oldTag: "tag-00\(Self.two(module + 1))"
-        case .sensor: "esp-00\(Self.two(module + 1))"
+        case .light: "light-\(Self.four(module + 1))"
+        case .tag, .oldTag: "tag-\(Self.four(module + 1))"
+        case .sensor: "esp-\(Self.four(module + 1))"
         }
     }
 
@@ -64,6 +64,7 @@ struct NightDepot {
     private func hardware(_ vehicle: Int) -> UInt32 { UInt32(1_000 + vehicle) }
 
     private static func two(_ number: Int) -> String { Hex.text([UInt8(number)]) }
+    private static func four(_ number: Int) -> String { Hex.text(UInt16(number).bigBytes) }
 
     static func family(_ kind: NightStory.Kind) -> Family {
         switch kind {
@@ -206,8 +207,9 @@ struct NightDepot {
     }
 
     /// The steps of `always` that all listed vehicles can do.
-    func always(_ wish: NightWish) -> [NightStory.Step] {
-        story.policy.always.filter { step in
+    func always(_ wish: NightWish?) -> [NightStory.Step] {
+        guard let wish else { return [] }
+        return story.policy.always.filter { step in
             wish.listed.allSatisfy { step.suits(story.vehicles[$0].kind) }
         }
     }

@@ -1,4 +1,5 @@
 import Base
+import Manifest
 import Rollout
 import Show
 import Store
@@ -103,8 +104,8 @@ struct NightJudge {
         planBefore = rollouts[account.rollout]?.plan ?? attempted[account.rollout]
         attempted[account.rollout] = account.carriedOut ?? attempted[account.rollout]
         // S6: between two nights no person lifts an abort.
-        if last?.after.holds[account.rollout] == .aborted,
-            account.before.holds[account.rollout] != .aborted
+        if last?.after.holds[account.rollout]?.isForGood == true,
+            account.before.holds[account.rollout]?.isForGood != true
         {
             no("S6", "\(account.rollout) was aborted, and is not aborted any more")
         }
@@ -112,6 +113,8 @@ struct NightJudge {
             ordered.insert(vehicle)
         }
         ordered.formUnion(account.rivals)
+        judgeRecalls(account)
+        judgeWayBack(account)
         judgeBeginning(account)
         allowAgain(account)
         judgeReports(account)
@@ -247,7 +250,7 @@ struct NightJudge {
         let isForced = account.start == .again
         // E1: another plan is used only when the last beginning is over, or when a new day begins.
         if let begun = rollout.plan, begun != plan, !isForced, isWhole {
-            let isOver = rollout.mayBeFinished || hold == .aborted
+            let isOver = rollout.mayBeFinished || hold?.isForGood == true
             let isDaily = story.policy.again == "daily" && rollout.day.map { day > $0 } ?? true
             if !isOver, !isDaily {
                 no("E1", "\(account.rollout) is not over, and another plan is carried out")
@@ -260,7 +263,8 @@ struct NightJudge {
             }
         if !isWritten {
             // The run was cut before it had begun.
-        } else if hold == .paused || (hold == .aborted && rollout.plan == plan && !isForced) {
+        } else if hold == .paused || (hold?.isForGood == true && rollout.plan == plan && !isForced)
+        {
             // Nothing is begun under a hold.
         } else if isWhole {
             let isDue =
@@ -536,6 +540,62 @@ struct NightJudge {
         }
     }
 
+    /// B4: after a recall no module gets the image, unless its transfer had begun before.
+    private mutating func judgeRecalls(_ account: NightAccount) {
+        var scenes = [account.before]
+        for (index, said) in account.said.enumerated() where said.word == .recallImages {
+            if account.said[..<index].contains(where: { $0.word == .liftRecalls }) { scenes = [] }
+            scenes.append(said.scene)
+        }
+        guard !account.said.contains(where: { $0.word == .liftRecalls }) else { return }
+        for scene in scenes where !scene.recalls.isEmpty {
+            for number in story.vehicles.indices where !account.rivals.contains(number) {
+                let name = NightDepot.name(number)
+                guard let image = NightImage.of(story.vehicles[number].kind),
+                    !scene.debts.contains(name), !scene.debtsOfRival.contains(name)
+                else { continue }
+                let (then, now) = (scene.vehicles[number], account.after.vehicles[number])
+                guard now.version != then.version, let version = now.version,
+                    let release = NightImage.release(version, of: image.name),
+                    scene.recalls.contains(image.digest(release))
+                else { continue }
+                no("B4", "\(name) got an image that is recalled: \(text(then)), then \(text(now))")
+            }
+        }
+    }
+
+    /// B1: a vehicle that is brought back runs what it ran before the rollout.
+    private mutating func judgeWayBack(_ account: NightAccount) {
+        guard let plan = account.wayBack else { return }
+        // The steps of `always` are done once more.
+        for number in account.vehicles {
+            for step in account.always {
+                guard let deed = step.deed else { continue }
+                allowed["\(NightDepot.name(number)) \(deed)", default: 0] += 1
+            }
+        }
+        for vehicle in plan.vehicles {
+            guard let number = account.ids.number(vehicle.id), !account.rivals.contains(number),
+                let image = vehicle.steps.compactMap(\.update).first.flatMap({
+                    plan.image(named: $0.image)
+                })
+            else { continue }
+            let (name, now) = (NightDepot.name(number), account.after.vehicles[number])
+            let told = account.told[name]
+            guard told?.tally == .ok || told?.tally == .current else { continue }
+            if now.version != image.version || now.isInBootloader || !now.isConfirmed {
+                no(
+                    "B1",
+                    "\(name) is \(told?.rawValue ?? "") and does not run \(image.version): \(text(now))"
+                )
+            }
+        }
+        let rollout = FrozenPlan.rolledBack(by: plan.name) ?? ""
+        if account.isWhole, account.after.holds[rollout] != .recalled {
+            no("B3", "\(rollout) is brought back, and not recalled")
+        }
+    }
+
     /// D9: nobody sends the rest of an image to a vehicle that has begun to move, when its update is for those that
     /// stand still.
     private mutating func judgeRest(_ number: Int, _ account: NightAccount) {
@@ -578,7 +638,7 @@ struct NightJudge {
         }
         let owes = account.before.debts.contains(name) || account.before.owing.contains(name)
         let isReleased = account.said.contains { $0.word == .resume } || account.start == .again
-        let isOver = account.before.holds[account.rollout] == .aborted
+        let isOver = account.before.holds[account.rollout]?.isForGood == true
         let isNew = isOver && planBefore != account.carriedOut
         if account.before.holds[account.rollout] != nil, !isReleased, !isNew, !owes,
             !account.isOrder, isChanged
@@ -675,7 +735,7 @@ struct NightJudge {
         // An abort is graver than a pause that a person has set in the meantime.
         if failed > limit, story.policy.aborts, !isResumed,
             account.before.holds[account.rollout] == nil,
-            account.after.holds[account.rollout] != .aborted
+            account.after.holds[account.rollout]?.isForGood != true
         {
             no("S5", "\(failed) have failed at a gate of \(limit), which has not aborted")
         }
@@ -859,7 +919,7 @@ struct NightJudge {
     static func cure(_ story: NightStory) -> [NightStory.Night] {
         var first = NightStory.Night()
         first.edits = [.accept]
-        first.words = [.uninhibitDepot, .resume]
+        first.words = [.uninhibitDepot, .resume, .liftRecalls]
         // With another module a vehicle is not worked on before the rollout begins again (W2).
         if !story.refits.isEmpty { first.start = .again }
         for number in story.vehicles.indices {

@@ -18,6 +18,8 @@ package struct NightResult: Sendable {
     package var broken: [BrokenPromise] = []
     package var coverage = NightCoverage()
     package var nights = 0
+    /// What each module ran after each night; only for lives of one machine.
+    package var versions: [[String]] = []
     /// The records of the modules in the end, by vehicle; only for lives of several gateways.
     package var records: [String: String] = [:]
 }
@@ -148,6 +150,7 @@ private struct NightLife: Sendable {
                 )
             }
             account.ids = wish.ids
+            account.release = wish.release
             account.listed = Set(wish.listed)
             account.present = account.listed
             for word in night.words {
@@ -193,6 +196,11 @@ private struct NightLife: Sendable {
                 &result.coverage,
                 beside: isOwed ? nil : other.map { ($0, rival) }
             )
+            if let plan = account.wayBack {
+                names.insert(plan.name)
+                archive[plan.digest] = (plan, wish)
+                plans.digests.withLock { _ = $0.insert(plan.digest) }
+            }
             let isCut = try await journal.isCut()
             try await journal.cut(after: nil)
             try await journal.refuse(after: nil)
@@ -206,6 +214,7 @@ private struct NightLife: Sendable {
                 Set(wish.listed),
                 beside: rival
             )
+            result.versions.append(account.after.vehicles.map(\.firmware))
             account.keptKeys = try depot.keys?.kept()
             let broken = judge.verdicts(on: account, isCure: isCure)
             result.broken += broken
@@ -375,7 +384,9 @@ private struct NightLife: Sendable {
             )
         }
         func retry(_ vehicles: [Int]) async throws {
-            guard let rollout, try await journal.hold(on: rollout)?.kind != .aborted else { return }
+            guard let rollout, try await journal.hold(on: rollout)?.kind.isForGood != true else {
+                return
+            }
             let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
             var named: [VehicleID] = []
             for vehicle in vehicles { named.append(try await name(vehicle)) }
@@ -427,6 +438,17 @@ private struct NightLife: Sendable {
             _ = try await journal.uninhibit(try await name(vehicle))
             note(word, &account)
         case .clearDepot: _ = try await journal.clearFailures(of: nil)
+        case .recallImages:
+            for image in NightImage.all {
+                let digest = image.digest(account.release)
+                try await journal.recall(
+                    Recall(digest, name: image.name, reason: "said", author: author, at: now)
+                )
+            }
+        case .liftRecalls:
+            for recall in try await journal.recalls() {
+                _ = try await journal.lift(recallOf: recall.image)
+            }
         case .clear(let vehicle):
             let id = try await name(vehicle)
             let cleared = try await journal.clear(
@@ -448,7 +470,9 @@ private struct NightLife: Sendable {
         case .uninhibit(let number): account.inhibitions.append((number, false))
         case .inhibitDepot: account.inhibitions.append((nil, true))
         case .uninhibitDepot: account.inhibitions.append((nil, false))
-        case .pause, .resume, .abort, .retryAll, .retry, .clear, .clearDepot: break
+        case .pause, .resume, .abort, .retryAll, .retry, .clear, .clearDepot, .recallImages,
+            .liftRecalls:
+            break
         }
     }
 
@@ -499,7 +523,13 @@ private struct NightLife: Sendable {
     ) async throws {
         account.start = account.plan.start
         guard account.start != .none else { return }
-        let chosen = try choose(written, account.start, account.ids)
+        let back =
+            account.start == .rollback ? try await wayBack(from: written, journal, archive) : nil
+        account.wayBack = back?.plan
+        let chosen =
+            if let back { Chosen(plan: back.plan) } else {
+                try choose(written, account.start, account.ids)
+            }
         guard let chosen else {
             account.start = .none
             return
@@ -518,7 +548,7 @@ private struct NightLife: Sendable {
             begun = try await journal.run(record.began)?.started
             executions = try await journal.executions(rollout: plan.name, plan: record.plan)
         }
-        let isForced = account.start == .again
+        let isForced = account.start == .again || back?.isAgain == true
         do throws(RolloutStart.ClockBehind) {
             var isKept = false
             if !chosen.isOrder {
@@ -557,7 +587,8 @@ private struct NightLife: Sendable {
         }
         account.vehicles = ids.compactMap { account.ids.number($0) }
         account.carriedOut = plan.digest
-        account.wish = archive[plan.digest]?.wish
+        account.wish = back == nil ? archive[plan.digest]?.wish : nil
+        if back != nil { account.always = depot.always(archive[written.digest]?.wish) }
         if case .exec(let vehicle, let steps) = account.start {
             account.wish = archive[written.digest]?.wish
             account.wish?.steps[vehicle] = steps
@@ -607,6 +638,7 @@ private struct NightLife: Sendable {
             ids,
             again: again,
             isOrder: chosen.isOrder,
+            recalling: back?.hold,
             doings,
             journal,
             names,
@@ -667,6 +699,59 @@ private struct NightLife: Sendable {
         )
     }
 
+    /// A rollback of the rollout in the files, as `rollback` finds it.
+    private struct Back {
+        let plan: FrozenPlan
+        let hold: Hold
+        let isAgain: Bool
+    }
+
+    /// Nil when there is nothing to bring back.
+    private func wayBack(
+        from written: FrozenPlan,
+        _ journal: Journal,
+        _ archive: [SHA256Digest: (plan: FrozenPlan, wish: NightWish)]
+    ) async throws -> Back? {
+        let (rollout, name) = (written.name, FrozenPlan.rollback(of: written.name))
+        guard let record = try await journal.rollout(rollout),
+            let known = archive[record.plan]?.plan
+        else { return nil }
+        let executions = try await journal.executions(rollout: rollout)
+        let last = try await journal.lastRun(rollout: name)
+        let isRecalled = record.hold?.kind == .recalled
+        let kept = isRecalled ? last.flatMap { archive[$0.plan]?.plan } : nil
+        let candidates = NightImage.all.flatMap { image in
+            image.versions.indices.map { release in
+                WayBackSearch.Candidate(
+                    PlannedImage(
+                        name: image.name,
+                        path: image.name,
+                        digest: image.digest(release),
+                        version: image.version(release),
+                        for: image.family
+                    )
+                )
+            }
+        }
+        let transfers = try await journal.look { view throws(JournalError) in
+            try view.transfers()
+        }
+        let from = known.following(executions).beside(written)
+        let answer = WayBackSearch(
+            from: from,
+            transfers,
+            among: candidates,
+            recalls: try await journal.recalls()
+        ).answer()
+        let plan = kept ?? from.returning(answer.way)
+        guard !plan.vehicles.isEmpty else { return nil }
+        return Back(
+            plan: plan,
+            hold: Hold(.recalled, rollout, reason: "said", author: "anna", at: clock.wallTime),
+            isAgain: !isRecalled && last != nil
+        )
+    }
+
     private struct Chosen {
         var plan: FrozenPlan
         /// The vehicles of the run; nil for all of the plan.
@@ -683,7 +768,7 @@ private struct NightLife: Sendable {
     ) throws -> Chosen? {
         switch start {
         case .run, .again: return Chosen(plan: plan)
-        case .none: return nil
+        case .none, .rollback: return nil
         case .rotate:
             let rotating = plan.rotating
             let shared = SharedSecrets(rotating.holders, credentials: nil)
@@ -721,6 +806,7 @@ private struct NightLife: Sendable {
         _ ids: [VehicleID],
         again: Bool,
         isOrder: Bool,
+        recalling hold: Hold?,
         _ doings: Doings,
         _ journal: Journal,
         _ names: Set<String>,
@@ -775,6 +861,7 @@ private struct NightLife: Sendable {
                     ids,
                     again: again,
                     isOrder: isOrder,
+                    recalling: hold,
                     doings,
                     journal,
                     host,
@@ -803,6 +890,7 @@ private struct NightLife: Sendable {
         _ ids: [VehicleID],
         again: Bool,
         isOrder: Bool,
+        recalling hold: Hold? = nil,
         _ doings: Doings,
         _ journal: Journal,
         _ host: NightHost,
@@ -830,6 +918,7 @@ private struct NightLife: Sendable {
         return try await job.carryOut(
             run,
             again: again,
+            recalling: hold,
             over: (0..<story.policy.adapters).map { number in
                 NightRadio(radio: simulated.radio("hci\(number)"), host: host)
             },
@@ -870,6 +959,7 @@ private struct NightLife: Sendable {
             scene.records += records.sorted { $0.number < $1.number }
             scene.holds[name] = try await journal.hold(on: name)?.kind
         }
+        scene.recalls = Set(try await journal.recalls().map(\.image))
         scene.debtsOfRival = Set(try await rival?.debts().map(owner) ?? [])
         scene.doubts = Set(
             try await journal.doubts(of: nil).map { ids.name($0.intent.vehicle) }

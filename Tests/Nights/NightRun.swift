@@ -45,7 +45,7 @@ struct NightRun: Sendable {
         }
         var images: [String: [FirmwarePart]] = [:]
         for image in plan.images {
-            for known in NightImage.all where known.name == image.name {
+            for known in NightImage.all {
                 for release in known.versions.indices
                 where known.digest(release) == image.digest {
                     images[image.name] = known.parts(release)
@@ -60,6 +60,7 @@ struct NightRun: Sendable {
     func carryOut(
         _ run: Int,
         again: Bool,
+        recalling hold: Hold? = nil,
         over radios: [NightRadio],
         _ journal: Journal,
         _ clock: NightClock,
@@ -77,6 +78,7 @@ struct NightRun: Sendable {
         let chance = Mutex(SplitMix64(seed: depot.story.seed ^ UInt64(run) << 32))
         var schedule = ScheduleBuilder(plan).schedule(of: jobs.map(\.vehicle), zone: .utc)
         schedule.again = again
+        schedule.recalling = hold
         let rollout = RolloutRun(
             jobs,
             in: Depot(

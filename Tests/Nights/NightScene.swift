@@ -22,6 +22,13 @@ struct NightScene: Sendable {
         /// The key that opens it; nil where no person changes keys.
         var key: [UInt8]?
 
+        /// What it runs, and how.
+        var firmware: String {
+            let version = version.map { "\($0)" } ?? "none"
+            return version + (isInBootloader ? ", in its bootloader" : "")
+                + (isConfirmed ? "" : ", on trial")
+        }
+
         func count(of deed: String) -> Int { deeds.count { $0 == deed } }
     }
 
@@ -41,6 +48,8 @@ struct NightScene: Sendable {
     var atWork: Set<String> = []
     var isDepotInhibited = false
     var holds: [String: Hold.Kind] = [:]
+    /// Images of which no transfer begins.
+    var recalls: Set<SHA256Digest> = []
     var time = Moment(nanoseconds: 0)
 
     func isInhibited(_ name: String) -> Bool { isDepotInhibited || inhibited.contains(name) }

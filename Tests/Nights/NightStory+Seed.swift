@@ -20,6 +20,8 @@ extension NightStory {
         dispatcher.addMoves(to: &self)
         var fitter = NightTeller(seed: seed ^ 0x4649_5454)
         fitter.addModules(to: &self)
+        var undoer = NightTeller(seed: seed ^ 0x554E_444F)
+        undoer.addWaysBack(to: &self)
     }
 }
 
@@ -240,6 +242,44 @@ struct NightTeller {
             default: break
             }
         }
+    }
+
+    /// People who roll back and recall, in some of the lives in which modules and ids stay where they are.
+    mutating func addWaysBack(to story: inout NightStory) {
+        let hasUpdates = story.vehicles.contains { $0.steps.contains(.update) }
+        guard pick(4) == 0, hasUpdates, refitless(story) else { return }
+        let release = pick(story.nights.count)
+        story.nights[release].edits.append(.newImages)
+        if pick(2) == 0 {
+            let place = one(of: [
+                Place.second(5 + pick(90)), .state("transferring", 1 + pick(2)), .use(3 + pick(60)),
+                .state("inspecting", 1 + pick(3)),
+            ])
+            story.nights[release].incidents.append(.init(.say(.recallImages), at: place))
+        }
+        for index in (release + 1)..<max(release + 1, story.nights.count) {
+            switch pick(4) {
+            case 0, 1: (story.nights[index].start, story.nights[index].rival) = (.rollback, nil)
+            case 2: story.nights[index].words.append(.recallImages)
+            default: if pick(3) == 0 { story.nights[index].words.append(.liftRecalls) }
+            }
+        }
+        var night = NightStory.Night()
+        night.start = .rollback
+        if pick(2) == 0 {
+            let state = one(of: ["transferring", "settling", "inspecting"])
+            night.incidents = [
+                .init(one(of: [.kill, .power, .stop]), at: .state(state, 1 + pick(2)))
+            ]
+            story.nights.append(night)
+            night.incidents = []
+        }
+        if pick(3) > 0 { story.nights.append(night) }
+    }
+
+    private func refitless(_ story: NightStory) -> Bool {
+        story.policy.keys == nil
+            && !story.nights.contains { $0.changesIDs || $0.putsBack || !$0.refits.isEmpty }
     }
 
     /// Lists that change, in some of the lives without keys.

@@ -242,6 +242,8 @@ package struct NightStory: Codable, Sendable, Equatable {
         case inhibit(Int)
         case uninhibit(Int)
         case clear(Int)
+        /// The images of the files as they are now are recalled; and all recalls are lifted.
+        case recallImages, liftRecalls
     }
 
     package enum Start: Codable, Sendable, Equatable {
@@ -251,6 +253,8 @@ package struct NightStory: Codable, Sendable, Equatable {
         case exec(vehicle: Int, [Step])
         /// `secrets rotate`; with a split first, when that is asked for.
         case rotate(splits: Bool)
+        /// The vehicles of the rollout are brought back to what they ran before it.
+        case rollback
         /// No run is started.
         case none
     }

@@ -107,7 +107,7 @@ package struct RollbackSearch: Sendable {
         }
         let name = FrozenPlan.rollback(of: rollout)
         return Rollback(
-            plan: kept ?? from.returning(way),
+            plan: beside(kept ?? from.returning(way)),
             sources: sources,
             hold: Hold(
                 .recalled,
@@ -120,6 +120,14 @@ package struct RollbackSearch: Sendable {
             rows: answer.fates.filter { common.takes($0.vehicle.id) }
                 .map { Rollback.Row(vehicle: $0.vehicle, sent: $0.sent, fate: $0.fate) }
         )
+    }
+
+    /// The plan with secrets and devices where the files have them now.
+    private func beside(_ plan: FrozenPlan) -> FrozenPlan {
+        guard let path = archive.manifest(of: rollout),
+            let now = (try? ManifestReader.read(path: path, files: TextFile.read))?.plan
+        else { return plan }
+        return plan.beside(now)
     }
 
     private func known() async throws(CommandError) -> Known {

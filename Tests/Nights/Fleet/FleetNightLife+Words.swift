@@ -51,6 +51,8 @@ extension FleetNightLife {
         case .uninhibitDepot: try await uninhibit(nil)
         case .uninhibit(let vehicle): try await uninhibit(try Self.id(vehicle))
         case .clearDepot: _ = try await journal.clearFailures(of: nil)
+        // What the images are called is a matter of lives of one machine.
+        case .recallImages, .liftRecalls: return
         case .retryAll: _ = try await retry([], gateway, isInside)
         case .retry(let vehicle):
             let id = try Self.id(vehicle)
@@ -87,7 +89,7 @@ extension FleetNightLife {
     ) async throws -> Bool {
         let journal = gateway.journal
         guard let rollout = try await journal.lastRollout()?.rollout,
-            try await journal.hold(on: rollout)?.kind != .aborted
+            try await journal.hold(on: rollout)?.kind.isForGood != true
         else { return false }
         let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
         guard named.allSatisfy(known.contains) else { return false }
