@@ -41,7 +41,7 @@ package final class Air: Sendable {
     ) async throws(E) -> R {
         if lane.isOwn { return try body(traffic) }
         return try await gate.pass {
-            await Result { () async throws(E) -> R in try body(self.traffic) }
+            Result { () throws(E) -> R in try body(self.traffic) }
         }.get()
     }
 

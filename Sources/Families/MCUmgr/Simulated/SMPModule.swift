@@ -267,10 +267,10 @@ package final class SMPModule: SimulatedModule<SMPModulePlan, SMPServerFacts> {
         return happens { kind in offset(kind).map { received > 0 && received >= $0 } ?? false }
     }
 
-    /// Whether the script has a trouble of the server now; those that stay are not counted.
-    private func meets(_ trouble: SMPServer<ModuleMemory>.Trouble) -> Bool {
+    /// Whether the script has this fault of the server now; faults that stay are not counted.
+    private func meets(_ other: SMPServer<ModuleMemory>.Fault) -> Bool {
         for (index, fault) in plan.faults.enumerated() where isLeft(index) {
-            switch (fault.kind, trouble) {
+            switch (fault.kind, other) {
             case (.busy, .busy): count(index)
             // Whatever its number is, it happens once.
             case (.wrongOffset(let at), .wrongOffset(let offset)) where offset >= at:

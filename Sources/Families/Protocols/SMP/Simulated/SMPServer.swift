@@ -15,8 +15,8 @@ package struct SMPServer<Memory: ImageMemory> {
         case restart
     }
 
-    /// What can go wrong in the device by script.
-    package enum Trouble: Equatable, Sendable {
+    /// A scripted fault in the device, where it can happen.
+    package enum Fault: Equatable, Sendable {
         /// It is too busy for a message.
         case busy
         /// It asks for another offset than this one.
@@ -30,8 +30,8 @@ package struct SMPServer<Memory: ImageMemory> {
     package let rules: SMPServerRules
     package internal(set) var facts: SMPServerFacts
     package var memory: Memory
-    /// Whether the script has this trouble now.
-    package var meets: (Trouble) -> Bool = { _ in false }
+    /// Whether the script has this fault now.
+    package var meets: (Fault) -> Bool = { _ in false }
     typealias Session = SMPServerFacts.Upload
 
     var values: SMPServerValues {
