@@ -51,6 +51,6 @@ struct BundleShowCommand {
             + (bundle.index.base.map { ["adds to the bundle \($0)"] } ?? [])
             + Columns.table([["part", "size", "bytes", "sha256"]] + rows)
             + programs.map { "starts \($0.purpose.visible): \($0.line)" }
-        context.console.result(lines.joined(separator: "\n") + "\n")
+        context.show(lines.joined(separator: "\n") + "\n")
     }
 }

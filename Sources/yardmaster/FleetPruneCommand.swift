@@ -79,16 +79,13 @@ struct FleetPruneCommand {
 
     private func tell(_ counts: [(table: FleetPast, rows: Int)], _ isDry: Bool) {
         if common.wantsJSON {
-            let code = ExitCode.done
             let document = JSONValue.object([
                 "schema": 1,
                 "dry-run": .bool(isDry),
                 "rows": .object(
                     counts.map { JSONMember($0.table.rawValue, .integer(Int64($0.rows))) }
                 ),
-                "exit": .object([
-                    "code": .integer(Int64(code.rawValue)), "reason": .string(code.sentence),
-                ]),
+                "exit": ExitCode.done.json,
             ])
             return context.console.result(document.text + "\n")
         }

@@ -24,35 +24,37 @@ struct GatewaysCommand {
         }
         if invocation[Command.gatewayMetrics] {
             context.console.result(MetricsText.text(GatewayMetrics.families(gateways)))
-        } else if common.wantsJSON {
+        } else if common.wantsJSON || !common.isQuiet {
             let document = JSONValue.object([
                 "schema": 1,
                 "gateways": .array(gateways.map { Self.document($0) }),
                 "exit": ExitCode.done.json,
             ])
-            context.console.result(document.text + "\n")
-        } else if gateways.isEmpty {
-            if !common.isQuiet { context.console.result("no gateway has signed in\n") }
+            context.answer(common, document, Self.text(gateways))
         } else {
-            let told = common.isQuiet ? gateways.filter { State($0) == .silent } : gateways
-            guard !told.isEmpty else { return .done }
-            let rows = told.map { gateway in
+            let silent = gateways.filter { State($0) == .silent }
+            if !silent.isEmpty { context.show(Self.text(silent)) }
+        }
+        return .done
+    }
+
+    private static func text(_ gateways: [FleetGateway]) -> String {
+        guard !gateways.isEmpty else { return "no gateway has signed in\n" }
+        return Columns.text(
+            [
+                "gateway", "state", "heard", "modules", "adapters", "unreported", "clock",
+                "program",
+            ],
+            gateways.map { gateway in
                 [
                     gateway.name.visible, State(gateway).words,
-                    "\(gateway.silence.brief) ago", Self.load(gateway),
+                    "\(gateway.silence.brief) ago", load(gateway),
                     gateway.figures?.adapters.joined(separator: " ").visible ?? "",
-                    gateway.figures.map { "\($0.untold)" } ?? "", Self.clock(gateway),
+                    gateway.figures.map { "\($0.untold)" } ?? "", clock(gateway),
                     gateway.program.visible,
                 ]
             }
-            let head = [
-                "gateway", "state", "heard", "modules", "adapters", "unreported", "clock",
-                "program",
-            ]
-            let lines = Columns.table([head] + rows)
-            context.console.result(lines.map { $0 + "\n" }.joined())
-        }
-        return .done
+        )
     }
 
     private typealias State = SharedStanding.Worker.State

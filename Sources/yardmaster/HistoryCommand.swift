@@ -25,7 +25,7 @@ struct HistoryCommand {
         } else {
             context.show(Self.text(list, zone))
         }
-        return list.source?.isWhole == false ? .unavailable : .done
+        return list.exitCode
     }
 
     private static func text(_ list: RunList, _ zone: Zone) -> String {
@@ -39,14 +39,8 @@ struct HistoryCommand {
                 run.end?.exitCode.map(String.init) ?? "-", list.sentence(of: row),
             ]
         }
-        let table = Columns.table([["run", "rollout", "begun", "took", "exit", "what"]] + rows)
-        var text = source + table.joined(separator: "\n") + "\n"
-        if !list.sayings.isEmpty {
-            let said = Columns.table(
-                [RunList.sayingTitles] + list.sayings.map { RunList.words($0, zone.text) }
-            )
-            text += "\n" + said.joined(separator: "\n") + "\n"
-        }
-        return text
+        let said = list.sayings.map { RunList.words($0, zone.text) }
+        return source + Columns.text(["run", "rollout", "begun", "took", "exit", "what"], rows)
+            + (said.isEmpty ? "" : "\n" + Columns.text(RunList.sayingTitles, said))
     }
 }

@@ -20,12 +20,16 @@ struct HistoryCompareCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        let last = try HistoryJournal.read(state) { view throws(JournalError) in
+        let journal = StandingJournal(state: state, flags: PlaceFlags())
+        let last = try journal.read { view throws(JournalError) in
             try view.lastRun(rollout: nil)?.number
         }
         guard let last else { throw HistoryJournal.unknown(run: nil, in: state) }
-        let (comparison, list, zone) = try StandingJournal(state: state, flags: PlaceFlags())
-            .comparison(numbers[0] ?? last, numbers[1] ?? last, context)
+        let (comparison, list, zone) = try journal.comparison(
+            numbers[0] ?? last,
+            numbers[1] ?? last,
+            context
+        )
         context.answer(common, comparison.json, comparison.text(list, zone.text))
         return .done
     }

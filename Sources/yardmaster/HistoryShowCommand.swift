@@ -53,7 +53,7 @@ struct HistoryShowCommand {
             document(found, general, vehicles),
             head(found, zone) + "\n" + told.text
         )
-        return found.source?.isWhole == false ? .unavailable : .done
+        return found.exitCode
     }
 
     private func head(_ found: ShownRun, _ zone: Zone) -> String {

@@ -130,24 +130,21 @@ struct ImagesCommand {
     }
 
     private func show(_ lines: [Line], _ code: ExitCode) {
-        if common.wantsJSON {
-            context.console.result(document(lines, code).text + "\n")
-        } else if !common.isQuiet {
-            let rows = lines.map { line in
-                [
-                    line.entry.digest.description, line.entry.size.description, line.state,
-                    line.users.isEmpty ? "-" : line.users.map(\.visible).joined(separator: ", "),
-                ]
-            }
-            let bytes = lines.reduce(0) { $0 + $1.entry.size.bytes }
-            let total = ByteCount(count: UInt(max(0, bytes)))
-            let count = "\(lines.count) image\(lines.count == 1 ? "" : "s"), \(total)"
-            let text =
-                lines.isEmpty
-                ? [count]
-                : Columns.table([["sha256", "size", "state", "rollouts"]] + rows) + [count]
-            context.show(text.joined(separator: "\n") + "\n")
+        context.answer(common, document(lines, code), Self.text(lines))
+    }
+
+    private static func text(_ lines: [Line]) -> String {
+        let rows = lines.map { line in
+            [
+                line.entry.digest.description, line.entry.size.description, line.state,
+                line.users.isEmpty ? "-" : line.users.map(\.visible).joined(separator: ", "),
+            ]
         }
+        let bytes = lines.reduce(0) { $0 + $1.entry.size.bytes }
+        let count =
+            "\(lines.count) image\(lines.count == 1 ? "" : "s"), \(ByteCount(count: UInt(max(0, bytes))))\n"
+        return lines.isEmpty
+            ? count : Columns.text(["sha256", "size", "state", "rollouts"], rows) + count
     }
 
     private func document(_ lines: [Line], _ code: ExitCode) -> JSONValue {

@@ -45,10 +45,10 @@ struct MorningCommand {
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
         let (page, zone) = try await standings.morning(since: since, days: days)
-        let code: ExitCode = page.source?.isWhole == false ? .unavailable : .done
-        if common.isQuiet, page.tasks.isEmpty, code == .done, case .text = form { return .done }
+        let isSilent = common.isQuiet && page.tasks.isEmpty && page.exitCode == .done
+        if isSilent, case .text = form { return .done }
         context.console.result(written(page, zone, context))
-        return code
+        return page.exitCode
     }
 
     private func written(_ page: MorningPage, _ zone: Zone, _ context: Context) -> String {

@@ -22,20 +22,18 @@ struct ProfilesCommand {
 
     func list() -> ExitCode {
         let profiles = common.profiles.all
-        if common.wantsJSON {
-            let document = JSONValue.object([
+        context.answer(
+            common,
+            .object([
                 "schema": 1,
                 "profiles": .array(profiles.map { Self.document($0) }),
                 "exit": Self.done,
-            ])
-            context.console.result(document.text + "\n")
-        } else if !common.isQuiet {
-            let rows = profiles.map { profile in
-                [Self.name(profile), profile.title.visible, profile.source ?? "built in"]
-            }
-            let lines = Columns.table([["profile", "title", "from"]] + rows)
-            context.show(lines.map { $0 + "\n" }.joined())
-        }
+            ]),
+            Columns.text(
+                ["profile", "title", "from"],
+                profiles.map { [Self.name($0), $0.title.visible, $0.source ?? "built in"] }
+            )
+        )
         return .done
     }
 
@@ -136,18 +134,7 @@ struct ProfilesCommand {
             "schema": 1,
             "valid": .bool(profile != nil),
             "profile": profile.map { Self.document($0) },
-            "diagnostics": .array(
-                list.map { diagnostic in
-                    .object([
-                        "severity": .string(diagnostic.severity.rawValue),
-                        "file": .string(diagnostic.place.file),
-                        "line": .integer(Int64(diagnostic.place.line)),
-                        "column": .integer(Int64(diagnostic.place.column)),
-                        "message": .string(diagnostic.message),
-                        "hint": diagnostic.hint.map { .string($0) },
-                    ])
-                }
-            ),
+            "diagnostics": .array(list.map(\.document)),
             "exit": code.json,
         ])
     }

@@ -24,6 +24,6 @@ struct ShowCommand {
         } else {
             context.show(story.text(zone.text))
         }
-        return story.source?.isWhole == false ? .unavailable : .done
+        return story.exitCode
     }
 }

@@ -26,7 +26,7 @@ struct StatusCommand {
         } else if !options.common.isQuiet || options.reports.isEmpty {
             context.show(text(status, options.standings.journal.holder, context))
         }
-        return status.source?.isWhole == false ? .unavailable : .done
+        return status.exitCode
     }
 
     // MARK: For people

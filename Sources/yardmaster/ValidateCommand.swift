@@ -2,6 +2,7 @@ import Base
 import Commands
 import Manifest
 import Operations
+import Store
 
 /// `validate`: the faults of a manifest and of the files it names.
 struct ValidateCommand {
@@ -42,9 +43,8 @@ struct ValidateCommand {
         if let lack { throw lack }
         if !common.isQuiet {
             let images = plan.images.count
-            context.console.result(
-                "\(manifest): valid: \(plan.vehicles.count) "
-                    + "vehicle\(plan.vehicles.count == 1 ? "" : "s"), \(images) "
+            context.show(
+                "\(manifest): valid: \(Outlook.vehicles(plan.vehicles.count)), \(images) "
                     + "image\(images == 1 ? "" : "s"), plan \(plan.digest)\n"
             )
         }
@@ -74,19 +74,22 @@ struct ValidateCommand {
             "schema": 1,
             "manifest": .string(manifest),
             "valid": .bool(code == .done),
-            "diagnostics": .array(
-                diagnostics.map { diagnostic in
-                    .object([
-                        "severity": .string(diagnostic.severity.rawValue),
-                        "file": .string(diagnostic.place.file),
-                        "line": .integer(Int64(diagnostic.place.line)),
-                        "column": .integer(Int64(diagnostic.place.column)),
-                        "message": .string(diagnostic.message),
-                        "hint": diagnostic.hint.map { .string($0) },
-                    ])
-                }
-            ),
+            "diagnostics": .array(diagnostics.map(\.document)),
             "exit": code.json,
+        ])
+    }
+}
+
+extension Diagnostic {
+    /// The members in documents.
+    var document: JSONValue {
+        .object([
+            "severity": .string(severity.rawValue),
+            "file": .string(place.file),
+            "line": .integer(Int64(place.line)),
+            "column": .integer(Int64(place.column)),
+            "message": .string(message),
+            "hint": hint.map { .string($0) },
         ])
     }
 }

@@ -324,7 +324,7 @@ final class NightSurfaces: Sendable {
         compare("the counts of status", Self.counts(status.counts), counts)
         let document = status.json
         compare("the document of status", Self.counts(document["counts"]), counts)
-        let page = LiveRolloutPage(status) { $0.description }.frame.text(made: nil)
+        let page = LivePage { $0.description }.rollout(status).text(made: nil)
         compare("the page of the rollout", Self.tiles(of: page), counts)
         compare(
             "the counts of a notice",

@@ -409,47 +409,36 @@ package final class LivePages: Sendable {
         _ subject: LiveSubject,
         _ look: Look
     ) throws(CommandError) -> (LiveFrame, Zone) {
+        func page(_ zone: Zone) -> LivePage { LivePage(mayAct: look.mayAct, time: zone.text) }
         switch subject {
-        case .rollouts: return try rollout(nil, look)
-        case .rollout(let name): return try rollout(name, look)
+        case .rollouts, .rollout:
+            var name: String?
+            if case .rollout(let asked) = subject { name = asked }
+            let status = try status(of: name)
+            let zone = zone(of: status)
+            return (page(zone).rollout(status), zone)
         case .vehicles(let filter):
             let status = try status(of: filter.rollout)
             let zone = zone(of: status)
-            return (LiveVehiclesPage(status, filter, time: zone.text).frame, zone)
+            return (page(zone).vehicles(status, filter), zone)
         case .vehicle(let vehicle):
             let (story, zone) = try story(of: vehicle)
-            return (LiveVehiclePage(story, mayAct: look.mayAct, time: zone.text).frame, zone)
+            return (page(zone).vehicle(story), zone)
         case .morning(let since, let days):
-            let (page, zone) = try morning(since, days)
-            let content = MorningHTML(page, time: zone.text).content
-            return (LiveFrame(.morning, MorningHTML.title, content), zone)
+            let (morning, zone) = try morning(since, days)
+            return (page(zone).morning(morning), zone)
         case .comparison(let before, let after):
             // The events of two large runs need as much memory as a rollout's vehicles.
             state.withLock { $0.status = nil }
             let (comparison, list, zone) = try journal.comparison(before, after, context)
-            return (LiveComparisonPage(comparison, list, time: zone.text).frame, zone)
+            return (page(zone).comparison(comparison, list), zone)
         case .trends(let rollout, let count):
             let (trends, zone) = try trends(rollout, count)
-            let page = LiveTrendsPage(
-                trends,
-                of: rollout,
-                isPartOfFleet: looks != nil,
-                time: zone.text
-            )
-            return (page.frame, zone)
+            return (page(zone).trends(trends, of: rollout, isPartOfFleet: looks != nil), zone)
         case .history(let rollout, let count):
             let (list, zone) = try history(of: rollout, count)
-            return (LiveHistoryPage(list, of: rollout, time: zone.text).frame, zone)
+            return (page(zone).history(list, of: rollout), zone)
         }
-    }
-
-    private func rollout(
-        _ name: String?,
-        _ look: Look
-    ) throws(CommandError) -> (LiveFrame, Zone) {
-        let status = try status(of: name)
-        let zone = zone(of: status)
-        return (LiveRolloutPage(status, mayAct: look.mayAct, time: zone.text).frame, zone)
     }
 
     private func story(

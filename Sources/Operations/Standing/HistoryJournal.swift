@@ -1,21 +1,10 @@
 package import Base
 package import Commands
 import Show
-package import Store
+import Store
 
-/// Reads the journal for `history show`.
+/// The runs that people name for `history`.
 package enum HistoryJournal {
-    package static func read<R>(
-        _ state: String,
-        _ body: (JournalView) throws(JournalError) -> R
-    ) throws(CommandError) -> R {
-        do throws(JournalError) {
-            return try JournalReader(directory: state).read(body)
-        } catch {
-            throw CommandError(reading: error, in: state)
-        }
-    }
-
     /// The error for a run that a journal does not have; nil means any run at all.
     package static func unknown(run name: RunName?, in state: String) -> CommandError {
         CommandError(

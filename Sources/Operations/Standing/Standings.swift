@@ -116,6 +116,18 @@ package struct Standings: Sendable {
         }
     }
 
+    /// What the journal says in place of the fleet, with the reason why it was asked.
+    private func instead<Answer: Sourced>(
+        _ source: StandingSource?,
+        _ body: () throws(CommandError) -> (Answer, Zone)
+    ) throws(CommandError) -> (Answer, Zone) {
+        do throws(CommandError) {
+            var (answer, zone) = try body()
+            answer.source = source
+            return (answer, zone)
+        } catch { throw explained(error, source) }
+    }
+
     /// What the journal has; nil when there is none or it cannot be read.
     private func own<R>(_ body: (JournalView) throws(JournalError) -> R) -> R? {
         guard !isFleetOnly else { return nil }
@@ -128,14 +140,6 @@ package struct Standings: Sendable {
         let isEmpty = own { view throws(JournalError) in try view.lastRun(rollout: nil) == nil }
         guard isEmpty == true else { return }
         throw explained(HistoryJournal.unknown(run: nil, in: journal.state), source)
-    }
-
-    /// Asks the journal in place of the fleet.
-    private func fromJournal<Answer>(
-        _ source: StandingSource?,
-        _ body: () throws(CommandError) -> Answer
-    ) throws(CommandError) -> Answer {
-        do throws(CommandError) { return try body() } catch { throw explained(error, source) }
     }
 
     /// An error of the journal, with the reason why the fleet did not answer.
@@ -173,10 +177,9 @@ package struct Standings: Sendable {
         )
         guard let look = asked.answer else {
             try requireRuns(asked.source)
-            var status = try fromJournal(asked.source) { () throws(CommandError) in
-                try journal.status(of: rollout, options)
+            var (status, _) = try instead(asked.source) { () throws(CommandError) in
+                (try journal.status(of: rollout, options), .utc)
             }
-            status.source = asked.source
             ZoneSource.addWindow(to: &status, context)
             return status
         }
@@ -268,11 +271,9 @@ package struct Standings: Sendable {
             orElse: "the fleet knows no vehicle \(vehicle)"
         )
         guard let look = asked.answer else {
-            var (story, zone) = try fromJournal(asked.source) { () throws(CommandError) in
+            return try instead(asked.source) { () throws(CommandError) in
                 try journal.story(of: vehicle, context)
             }
-            story.source = asked.source
-            return (story, zone)
         }
         let now = RealTime().wallTime
         let holder = journal.holder
@@ -348,11 +349,9 @@ package struct Standings: Sendable {
         )
         guard let found = asked.answer else {
             try requireRuns(asked.source)
-            var (page, zone) = try fromJournal(asked.source) { () throws(CommandError) in
+            return try instead(asked.source) { () throws(CommandError) in
                 try journal.morning(since: since, days: days, context)
             }
-            page.source = asked.source
-            return (page, zone)
         }
         let zone = ZoneSource.shown(found.name, context)
         let begin = try StandingJournal.begin(since, now, zone)
@@ -405,18 +404,15 @@ package struct Standings: Sendable {
         )
         guard let look = asked.answer else {
             try requireRuns(asked.source)
-            var (list, zone) = try fromJournal(asked.source) { () throws(CommandError) in
+            return try instead(asked.source) { () throws(CommandError) in
                 try journal.history(of: rollout, count: count, context)
             }
-            list.source = asked.source
-            return (list, zone)
         }
         let mine = own { view throws(JournalError) in
             try RunList.ownRows(of: rollout, count: count, in: view)
         }
         let rows = RunList.merged(look.runs.map { RunList.Row($0) }, mine ?? [], count)
-        let sayings = look.sayings
-        var list = RunList(rows, sayings: sayings, holder: journal.holder)
+        var list = RunList(rows, sayings: look.sayings, holder: journal.holder)
         list.source = asked.source
         return (list, ZoneSource.shown(look.zone, context))
     }
@@ -439,11 +435,10 @@ package struct Standings: Sendable {
             return (shown, ZoneSource.shown(look.zone, context))
         }
         guard case .run(let name) = wish, name.gateway != nil else {
-            var shown = try fromJournal(asked.source) { () throws(CommandError) in
-                try journal.shown(wish.number)
+            return try instead(asked.source) { () throws(CommandError) in
+                let shown = try journal.shown(wish.number)
+                return (shown, journal.zone(of: [shown.run], context))
             }
-            shown.source = asked.source
-            return (shown, journal.zone(of: [shown.run], context))
         }
         throw explained(HistoryJournal.unknown(run: name, in: journal.state), asked.source)
     }

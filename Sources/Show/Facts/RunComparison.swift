@@ -149,7 +149,7 @@ extension RunComparison {
             [count.name, Self.number(count.before), Self.number(count.after)]
         }
         let head = ["", "run \(before.run.name)", "run \(after.run.name)"]
-        text += "\n" + Columns.table([head] + rows).joined(separator: "\n") + "\n"
+        text += "\n" + Columns.text(head, rows)
         for kind in Kind.allCases {
             let changes = changes(kind)
             guard !changes.isEmpty else { continue }

@@ -1,4 +1,5 @@
 package import Base
+package import Commands
 
 /// The source of an answer, on a machine that belongs to a fleet.
 package struct StandingSource: Sendable, Equatable {
@@ -40,6 +41,23 @@ package struct StandingSource: Sendable, Equatable {
         case .journal: "this machine's journal only: \((reason ?? "").visible)"
         }
     }
+}
+
+/// An answer that says where it comes from.
+package protocol Sourced {
+    /// Nil on a machine that belongs to no fleet.
+    var source: StandingSource? { get set }
+}
+
+extension RolloutStatus: Sourced {}
+extension VehicleStory: Sourced {}
+extension MorningPage: Sourced {}
+extension RunList: Sourced {}
+extension ShownRun: Sourced {}
+
+extension Sourced {
+    /// The code of a command that shows it.
+    package var exitCode: ExitCode { source?.isWhole == false ? .unavailable : .done }
 }
 
 extension StandingSource.Kind: JSONDescribed {}

@@ -1,29 +1,14 @@
-package import Base
+import Base
 import Store
 
-/// The page that compares two runs.
-package struct LiveComparisonPage {
-    private let comparison: RunComparison
-    private let list: RunList
-    private let time: (WallTime) -> String
-
-    /// `list` contains both runs.
-    package init(
-        _ comparison: RunComparison,
-        _ list: RunList,
-        time: @escaping (WallTime) -> String
-    ) {
-        self.comparison = comparison
-        self.list = list
-        self.time = time
-    }
-
+extension LivePage {
     /// The address of the comparison of two runs.
     static func address(_ before: Int, _ after: Int) -> String {
         "/history/compare?before=\(before)&after=\(after)"
     }
 
-    package var frame: LiveFrame {
+    /// The page that compares two runs; `list` contains both.
+    package func comparison(_ comparison: RunComparison, _ list: RunList) -> LiveFrame {
         let rows = [comparison.before, comparison.after]
         let runs = rows.map { row in
             "run \(row.run.number) of \(row.run.rollout), begun \(time(row.run.started)): "
@@ -34,8 +19,8 @@ package struct LiveComparisonPage {
             .history,
             "Runs " + rows.map { "\($0.run.number)" }.joined(separator: " and "),
             """
-            \(HTML.list(runs))\(counts)\
-            \(RunComparison.Kind.allCases.map { HTML.section($0.title, changes($0)) })\
+            \(HTML.list(runs))\(counts(comparison))\
+            \(RunComparison.Kind.allCases.map { HTML.section($0.title, changes(comparison.changes($0))) })\
             <h2>The others</h2>
             <p>As before: <b data-same>\(comparison.same)</b>.</p>
             \(lone)
@@ -43,7 +28,7 @@ package struct LiveComparisonPage {
         )
     }
 
-    private var counts: HTML {
+    private func counts(_ comparison: RunComparison) -> HTML {
         .table(
             ["outcome"] + [comparison.before, comparison.after].map { "run \($0.run.number)" },
             comparison.counts.map { count in
@@ -58,16 +43,16 @@ package struct LiveComparisonPage {
         )
     }
 
-    private func changes(_ kind: RunComparison.Kind) -> HTML {
+    private func changes(_ changes: [RunComparison.Change]) -> HTML {
         .table(
             ["vehicle", "before", "after", "what"],
-            comparison.changes(kind).map { change in
+            changes.map { change in
                 HTML.Row(
                     cells: [
                         .link(change.vehicle), badge(change.before), badge(change.after),
                         "\(change.after.message)",
                     ],
-                    data: ["vehicle": change.vehicle.text, "kind": kind.rawValue]
+                    data: ["vehicle": change.vehicle.text, "kind": change.kind.rawValue]
                 )
             }
         )

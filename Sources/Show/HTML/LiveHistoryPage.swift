@@ -1,25 +1,15 @@
-package import Base
+import Base
 import Store
 
-/// The list of all runs.
-package struct LiveHistoryPage {
-    private let list: RunList
-    private let rollout: String?
-    private let time: (WallTime) -> String
-
-    package init(_ list: RunList, of rollout: String?, time: @escaping (WallTime) -> String) {
-        self.list = list
-        self.rollout = rollout
-        self.time = time
-    }
-
-    package var frame: LiveFrame {
+extension LivePage {
+    /// The list of all runs.
+    package func history(_ list: RunList, of rollout: String?) -> LiveFrame {
         let before: HTML =
-            "\(HTML.facts(list.source?.sentence))\(LiveFrame.filter(rollout, at: "/history"))"
+            "\(HTML.facts(list.source?.sentence))\(filter(rollout, at: "/history"))"
         guard !list.rows.isEmpty else { return .nothing(.history, before) }
         let runs = HTML.table(
             ["run", "rollout", "begun", "took", "exit"] + Self.tallies.map(\.rawValue) + ["what"],
-            list.rows.map(row)
+            list.rows.map { row($0, in: list) }
         )
         let said = HTML.table(
             RunList.sayingTitles,
@@ -34,7 +24,7 @@ package struct LiveHistoryPage {
 
     private static let tallies: [Outcome.Tally] = [.ok, .current, .deferred, .unreachable, .failed]
 
-    private func row(_ row: RunList.Row) -> HTML.Row {
+    private func row(_ row: RunList.Row, in list: RunList) -> HTML.Row {
         let run = row.run
         let counts = Self.tallies.map { tally in
             row.end.map { "\($0.vehicles.count(tally))" as HTML }
@@ -45,13 +35,13 @@ package struct LiveHistoryPage {
             run.end?.exitCode.map { "\($0)" },
         ]
         return HTML.Row(
-            cells: cells + counts + ["\(list.sentence(of: row))\(comparison(row))"],
+            cells: cells + counts + ["\(list.sentence(of: row))\(comparison(row, in: list))"],
             data: ["run": run.name.description]
         )
     }
 
     /// A link to the differences from the previous run of the rollout.
-    private func comparison(_ row: RunList.Row) -> HTML? {
+    private func comparison(_ row: RunList.Row, in list: RunList) -> HTML? {
         let run = row.run
         // Only the journal of its own gateway has the facts that are compared.
         guard run.gateway == nil else { return nil }
@@ -59,17 +49,8 @@ package struct LiveHistoryPage {
             $0.run.gateway == nil && $0.run.number < run.number && $0.run.rollout == run.rollout
         }
         return earlier.map { earlier in
-            let address = LiveComparisonPage.address(earlier.run.number, run.number)
+            let address = Self.address(earlier.run.number, run.number)
             return " <a href=\"\(address)\">beside run \(earlier.run.number)</a>"
         }
-    }
-}
-
-extension LiveFrame {
-    /// Says that a list has the runs of one rollout, with a link to that of all.
-    static func filter(_ rollout: String?, at address: String) -> HTML {
-        guard let rollout else { return "" }
-        return
-            "<p class=\"facts\">of the rollout \(rollout); <a href=\"\(address)\">of all</a></p>\n"
     }
 }

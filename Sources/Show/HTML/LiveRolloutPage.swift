@@ -1,50 +1,34 @@
-package import Base
+import Base
 import Store
 
-/// The page of one rollout: its status, waves and gates, and tasks for people; and the other
-/// rollouts.
-package struct LiveRolloutPage {
-    private let status: RolloutStatus
-    /// Whether the viewer may send requests.
-    private let mayAct: Bool
-    private let time: (WallTime) -> String
-
-    /// `time` formats a time for people.
-    package init(
-        _ status: RolloutStatus,
-        mayAct: Bool = false,
-        time: @escaping (WallTime) -> String
-    ) {
-        self.status = status
-        self.mayAct = mayAct
-        self.time = time
-    }
-
-    package var frame: LiveFrame {
+extension LivePage {
+    /// The page of one rollout: its status, waves and gates, and tasks for people; and the other
+    /// rollouts.
+    package func rollout(_ status: RolloutStatus) -> LiveFrame {
         guard let run = status.snapshot.run else { return .nothing(.rollouts) }
         return LiveFrame(
             .rollouts,
             run.rollout,
             """
-            \(HTML.facts(status.source?.sentence))\(head(run))\(HTML.tiles(status.counts))\
-            \(HTML.list(status.sentences(time, besideVehicles: true)))\(acts)\
+            \(HTML.facts(status.source?.sentence))\(head(run, status))\(HTML.tiles(status.counts))\
+            \(HTML.list(status.sentences(time, besideVehicles: true)))\(acts(status))\
             \(HTML.section("Waves and gates", .waves(status.waves) + .list(status.gates)))\
-            \(HTML.section("Under way", underWay))\(HTML.section("What to do", toDo))\(needing)\
-            \(HTML.section("All rollouts", others))
+            \(HTML.section("Under way", underWay(status)))\(HTML.section("What to do", toDo(status)))\(needing(status))\
+            \(HTML.section("All rollouts", others(status)))
             """
         )
     }
 
-    private func head(_ run: RunRecord) -> HTML {
+    private func head(_ run: RunRecord, _ status: RolloutStatus) -> HTML {
         guard status.snapshot.shared == nil else { return .list(status.head(nil, time)) }
         let facts = [
             "run \(run.number)", "begun \(time(run.started))",
             run.end.map { "ended \(time($0.time))" }, run.seed.map { _ in "simulated" },
         ]
-        return .facts(facts.compactMap(\.self).joined(separator: " · ")) + banner(run)
+        return .facts(facts.compactMap(\.self).joined(separator: " · ")) + banner(run, status)
     }
 
-    private func banner(_ run: RunRecord) -> HTML {
+    private func banner(_ run: RunRecord, _ status: RolloutStatus) -> HTML {
         if let end = run.end {
             return .banner(
                 end.exitCode == 0 ? .good : .bad,
@@ -57,7 +41,7 @@ package struct LiveRolloutPage {
             : .banner(.bad, "Cut off", "run it again and it goes on where the modules stand")
     }
 
-    private var acts: HTML {
+    private func acts(_ status: RolloutStatus) -> HTML {
         guard mayAct, let name = status.snapshot.run?.rollout else { return "" }
         var verbs: [SteeringVerb] = []
         switch status.snapshot.rollout?.hold?.kind {
@@ -72,7 +56,7 @@ package struct LiveRolloutPage {
         )
     }
 
-    private var underWay: HTML {
+    private func underWay(_ status: RolloutStatus) -> HTML {
         let items = status.rows.filter(\.isUnderWay).map { row -> HTML in
             let (record, total) = (row.record, row.record.totalBytes ?? .zero)
             let bar = record.acknowledged.map { done -> HTML in
@@ -85,7 +69,7 @@ package struct LiveRolloutPage {
         return .list(items)
     }
 
-    private var toDo: HTML {
+    private func toDo(_ status: RolloutStatus) -> HTML {
         .list(
             NextStep.byWork(status.nextSteps).map { work, vehicles, commands in
                 // Those that wait are a number; they are on the page of all vehicles.
@@ -98,7 +82,7 @@ package struct LiveRolloutPage {
         )
     }
 
-    private var needing: HTML {
+    private func needing(_ status: RolloutStatus) -> HTML {
         let rows = status.rows.filter { $0.needsMore && !$0.isNotBegun }
         let name = LiveTarget.escaped(status.snapshot.run?.rollout ?? "")
         // All others are one page further: in a rollout that has just begun, no vehicle is done.
@@ -108,7 +92,7 @@ package struct LiveRolloutPage {
             + "<p><a href=\"/vehicles?rollout=\(name)\">All \(all)</a></p>\n"
     }
 
-    private var others: HTML {
+    private func others(_ status: RolloutStatus) -> HTML {
         .table(
             ["rollout", "state", "run", "ended", "exit", "vehicles"],
             status.briefs.map { brief in

@@ -1,4 +1,4 @@
-package import Base
+import Base
 package import Store
 
 /// One run among others: the outcomes of its vehicles and its link figures.
@@ -14,44 +14,59 @@ package struct RunTrend: Sendable {
     }
 }
 
-/// Failures, rates and signal from run to run, as drawings without a script and as numbers.
-package struct LiveTrendsPage {
-    private static let (width, height, edge) = (720.0, 160.0, 10.0)
-
-    /// The oldest first.
-    private let trends: [RunTrend]
-    private let rollout: String?
-    private let isPartOfFleet: Bool
-    private let time: (WallTime) -> String
-
-    /// `trends` has the newest first.
+extension LivePage {
+    /// Failures, rates and signal from run to run, as drawings without a script and as numbers.
     ///
-    /// `isPartOfFleet`: other gateways have runs, too.
-    package init(
+    /// `trends` has the newest first. `isPartOfFleet`: other gateways have runs, too.
+    package func trends(
         _ trends: [RunTrend],
         of rollout: String?,
-        isPartOfFleet: Bool = false,
-        time: @escaping (WallTime) -> String
-    ) {
-        self.trends = trends.reversed()
-        self.rollout = rollout
-        self.isPartOfFleet = isPartOfFleet
-        self.time = time
-    }
-
-    package var frame: LiveFrame {
+        isPartOfFleet: Bool = false
+    ) -> LiveFrame {
         let own = "this machine's journal only: what other gateways measured is in their journals"
         let before =
-            HTML.facts(isPartOfFleet ? own : nil) + LiveFrame.filter(rollout, at: "/trends")
+            HTML.facts(isPartOfFleet ? own : nil) + filter(rollout, at: "/trends")
         guard !trends.isEmpty else { return .nothing(.trends, before) }
         return LiveFrame(
             .trends,
             "Trends",
-            "\(before)\(outcomes)\(rates)\(signals)\(HTML.section("Numbers", table))"
+            "\(before)\(TrendDrawing(trends: trends.reversed(), time: time).all)"
+                + .section("Numbers", table(trends))
         )
     }
 
-    // MARK: Drawings
+    private func table(_ trends: [RunTrend]) -> HTML {
+        .table(
+            [
+                "run", "rollout", "begun", "failed", "links", "interruptions", "KiB/s",
+                "median dBm", "weakest tenth",
+            ],
+            trends.map { trend in
+                let (run, radio) = (trend.run, trend.radio)
+                return HTML.Row(
+                    cells: [
+                        "\(run.number)", .link(rollout: run.rollout, at: "/trends?rollout="),
+                        "\(time(run.started))", trend.counts.map { "\($0.count(.failed))" },
+                        "\(radio.links)", "\(radio.interruptions)",
+                        radio.rate.map { "\(Markup.number($0 / 1_024, digits: 1))" },
+                        radio.median.map { "\($0)" }, radio.weakest.map { "\($0)" },
+                    ],
+                    data: ["run": "\(run.number)"]
+                )
+            }
+        )
+    }
+}
+
+/// The drawings of several runs.
+private struct TrendDrawing {
+    private static let (width, height, edge) = (720.0, 160.0, 10.0)
+
+    /// The oldest first.
+    let trends: [RunTrend]
+    let time: (WallTime) -> String
+
+    var all: HTML { "\(outcomes)\(rates)\(signals)" }
 
     private func place(_ index: Int) -> Double {
         let step = (Self.width - 2 * Self.edge) / Double(trends.count)
@@ -151,30 +166,6 @@ package struct LiveTrendsPage {
             "dBm where links were made, from \(Int(least)) to \(Int(most)): half of them were better than "
                 + "the upper line, a tenth worse than the broken one",
             line(middle, least...most, "line") + line(weakest, least...most, "second")
-        )
-    }
-
-    // MARK: Numbers
-
-    private var table: HTML {
-        .table(
-            [
-                "run", "rollout", "begun", "failed", "links", "interruptions", "KiB/s",
-                "median dBm", "weakest tenth",
-            ],
-            trends.reversed().map { trend in
-                let (run, radio) = (trend.run, trend.radio)
-                return HTML.Row(
-                    cells: [
-                        "\(run.number)", .link(rollout: run.rollout, at: "/trends?rollout="),
-                        "\(time(run.started))", trend.counts.map { "\($0.count(.failed))" },
-                        "\(radio.links)", "\(radio.interruptions)",
-                        radio.rate.map { "\(Self.number($0 / 1_024))" },
-                        radio.median.map { "\($0)" }, radio.weakest.map { "\($0)" },
-                    ],
-                    data: ["run": "\(run.number)"]
-                )
-            }
         )
     }
 }

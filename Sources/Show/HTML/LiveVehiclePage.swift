@@ -1,36 +1,22 @@
-package import Base
+import Base
 import Store
 
-/// All facts about one vehicle, over all nights: the content of `show` as a page.
-package struct LiveVehiclePage {
-    private let story: VehicleStory
-    private let mayAct: Bool
-    private let time: (WallTime) -> String
-
-    package init(
-        _ story: VehicleStory,
-        mayAct: Bool = false,
-        time: @escaping (WallTime) -> String
-    ) {
-        self.story = story
-        self.mayAct = mayAct
-        self.time = time
-    }
-
-    package var frame: LiveFrame {
+extension LivePage {
+    /// All facts about one vehicle, over all nights: the content of `show` as a page.
+    package func vehicle(_ story: VehicleStory) -> LiveFrame {
         LiveFrame(
             .vehicles,
             story.view.vehicle.text,
             """
             \(HTML.facts(story.source?.sentence))\(HTML.list(story.facts(time)))\
-            \(HTML.section("What to do", toDo))\(acts)\
-            \(HTML.section("Rollouts", rollouts))\
-            \(HTML.section("Verdicts of all nights", verdicts))
+            \(HTML.section("What to do", toDo(story)))\(acts(story))\
+            \(HTML.section("Rollouts", rollouts(story)))\
+            \(HTML.section("Verdicts of all nights", verdicts(story)))
             """
         )
     }
 
-    private var toDo: HTML {
+    private func toDo(_ story: VehicleStory) -> HTML {
         guard !story.steps.isEmpty else { return "<p>Nothing.</p>\n" }
         return .list(
             story.steps.map { step in
@@ -40,7 +26,7 @@ package struct LiveVehiclePage {
         )
     }
 
-    private var acts: HTML {
+    private func acts(_ story: VehicleStory) -> HTML {
         guard mayAct else { return "" }
         let name = story.view.vehicle.text
         let isLeftAlone = story.view.inhibits.contains { $0.vehicle != nil }
@@ -54,7 +40,7 @@ package struct LiveVehiclePage {
         return LiveActPage.links(acts)
     }
 
-    private var rollouts: HTML {
+    private func rollouts(_ story: VehicleStory) -> HTML {
         .table(
             ["rollout", "run", "state", "since", "what"],
             story.rollouts.map { row in
@@ -69,7 +55,7 @@ package struct LiveVehiclePage {
         )
     }
 
-    private var verdicts: HTML {
+    private func verdicts(_ story: VehicleStory) -> HTML {
         .table(
             ["when", "outcome"],
             story.view.endings.reversed().map { ending in

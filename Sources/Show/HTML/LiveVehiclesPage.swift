@@ -1,29 +1,15 @@
-package import Base
+import Base
 import Manifest
 import Store
 
-/// The vehicles of a rollout, with a search form that needs no script.
-package struct LiveVehiclesPage {
-    private let status: RolloutStatus
-    private let filter: LiveFilter
-    private let labels: [VehicleID: [String]]
-    private let time: (WallTime) -> String
-
-    package init(
-        _ status: RolloutStatus,
-        _ filter: LiveFilter,
-        time: @escaping (WallTime) -> String
-    ) {
-        self.status = status
-        self.filter = filter
-        labels = Self.labels(of: status)
-        self.time = time
-    }
-
-    package var frame: LiveFrame {
+extension LivePage {
+    /// The vehicles of a rollout, with a search form that needs no script.
+    package func vehicles(_ status: RolloutStatus, _ filter: LiveFilter) -> LiveFrame {
         guard let run = status.snapshot.run else { return .nothing(.vehicles) }
         let all = status.rows
-        let found = all.filter(takes)
+        let planned = status.plan?.vehicles ?? []
+        let labels = Dictionary(planned.map { ($0.id, $0.labels.map(\.value)) }) { $1 }
+        let found = all.filter { filter.takes($0, labels[$0.record.vehicle] ?? []) }
         let from = (filter.page - 1) * LiveFilter.pageSize
         let shown = Array(found.dropFirst(from).prefix(LiveFilter.pageSize))
         let part =
@@ -34,32 +20,15 @@ package struct LiveVehiclesPage {
             "Vehicles",
             """
             <p class="facts">of the rollout \(HTML.link(rollout: run.rollout))</p>
-            \(form(run.rollout, Set(all.map(\.state)).sorted()))\
+            \(form(run.rollout, Set(all.map(\.state)).sorted(), filter))\
             <p role="status"><b>\(found.count)</b> of \(all.count)\(part)</p>
             \(shown.isEmpty ? "<p>No vehicle matches.</p>\n" : .table(shown, time))\
-            \(pages(of: found.count))
+            \(pages(of: found.count, filter))
             """
         )
     }
 
-    private func takes(_ row: RolloutStatus.Row) -> Bool {
-        guard filter.state.isEmpty || row.state == filter.state else { return false }
-        guard !filter.text.isEmpty else { return true }
-        let wanted = filter.text.lowercased()
-        let labels = labels[row.record.vehicle] ?? []
-        return ([row.record.vehicle.text, row.record.serial.text] + labels)
-            .contains { $0.lowercased().contains(wanted) }
-    }
-
-    private static func labels(of status: RolloutStatus) -> [VehicleID: [String]] {
-        var labels: [VehicleID: [String]] = [:]
-        for vehicle in status.plan?.vehicles ?? [] {
-            labels[vehicle.id] = vehicle.labels.map(\.value)
-        }
-        return labels
-    }
-
-    private func form(_ rollout: String, _ states: [String]) -> HTML {
+    private func form(_ rollout: String, _ states: [String], _ filter: LiveFilter) -> HTML {
         let options = states.map { state -> HTML in
             let chosen: HTML = state == filter.state ? " selected" : ""
             return "<option\(chosen)>\(state)</option>"
@@ -75,7 +44,7 @@ package struct LiveVehiclesPage {
             """
     }
 
-    private func pages(of count: Int) -> HTML {
+    private func pages(of count: Int, _ filter: LiveFilter) -> HTML {
         let last = (count + LiveFilter.pageSize - 1) / LiveFilter.pageSize
         guard last > 1 else { return "" }
         func link(_ page: Int, _ title: String) -> HTML {
@@ -89,6 +58,16 @@ package struct LiveVehiclesPage {
         return
             "<nav class=\"pages\" aria-label=\"More vehicles\">\(link(filter.page - 1, "Previous"))"
             + "<span>page \(filter.page) of \(last)</span>\(link(filter.page + 1, "Further"))</nav>\n"
+    }
+}
+
+extension LiveFilter {
+    fileprivate func takes(_ row: RolloutStatus.Row, _ labels: [String]) -> Bool {
+        let wanted = text.lowercased()
+        return (state.isEmpty || row.state == state)
+            && (wanted.isEmpty
+                || ([row.record.vehicle.text, row.record.serial.text] + labels)
+                    .contains { $0.lowercased().contains(wanted) })
     }
 }
 

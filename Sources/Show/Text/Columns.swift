@@ -125,6 +125,11 @@ package enum Columns {
         }
     }
 
+    /// A table with its head, as text.
+    package static func text(_ head: [String], _ rows: [[String]]) -> String {
+        table([head] + rows).map { $0 + "\n" }.joined()
+    }
+
     static func padded(_ text: String, _ columns: Int) -> String {
         text + String(repeating: " ", count: max(0, columns - width(text)))
     }

@@ -23,7 +23,7 @@ extension Inventory {
         let head = [
             "vehicle", "serial", "model", "versions", "battery", "signal", "seen", "bond", "what",
         ]
-        return Columns.table([head] + cells).map { $0 + "\n" }.joined()
+        return Columns.text(head, cells)
     }
 
     /// For spreadsheets (RFC 4180).
