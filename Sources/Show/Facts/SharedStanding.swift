@@ -85,12 +85,11 @@ package struct SharedStanding: Sendable {
 // MARK: For people
 
 extension SharedStanding {
-    /// The gateways, why none gets a right, and the gate's numbers; a line each.
+    /// The gateways, and why none gets a right; a line each.
     func lines(_ time: (WallTime) -> String) -> [String] {
         var lines = workers.map { $0.line(time) }
         if workers.isEmpty { lines.append("no gateway has worked on it since it was begun") }
         if let closed { lines.append("no right on a module is granted: \(closed)") }
-        if let gate { lines.append(gate.sentence) }
         return lines
     }
 }

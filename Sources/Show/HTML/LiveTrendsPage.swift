@@ -23,9 +23,11 @@ extension LivePage {
         of rollout: String?,
         isPartOfFleet: Bool = false
     ) -> LiveFrame {
-        let own = "this machine's journal only: what other gateways measured is in their journals"
-        let before =
-            HTML.facts(isPartOfFleet ? own : nil) + filter(rollout, at: "/trends")
+        let own: HTML = """
+            <p class="facts">this machine's journal only: what other gateways measured is in their journals</p>
+
+            """
+        let before = (isPartOfFleet ? own : "") + filter(rollout, at: "/trends")
         guard !trends.isEmpty else { return .nothing(.trends, before) }
         return LiveFrame(
             .trends,

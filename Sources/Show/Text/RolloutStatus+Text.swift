@@ -133,10 +133,12 @@ extension RolloutStatus {
 
     /// Sentences about the rollout as a whole.
     ///
-    /// What the lines of the vehicles say is left out where these are shown with them.
+    /// What the lines of the vehicles say is left out where these are shown with them, and the
+    /// gate's numbers, which change with each vehicle, where only news is shown.
     package func sentences(
         _ time: (WallTime) -> String,
-        besideVehicles: Bool = false
+        besideVehicles: Bool = false,
+        withGate: Bool = true
     ) -> [String] {
         var lines: [String] = []
         if let rollout = snapshot.rollout {
@@ -153,6 +155,7 @@ extension RolloutStatus {
                 )
             case (nil, .finished): lines.append("finished")
             }
+            if withGate, let gate = snapshot.shared?.gate { lines.append(gate.sentence) }
             if rollout.state != .finished, let ended = rollout.waveEnded {
                 lines.append("wave \(rollout.wave + 1) ended \(time(ended))")
             }

@@ -46,7 +46,7 @@ package struct StatusPrinter: Sendable {
         let facts =
             (status.source.map { [$0.sentence] } ?? []) + [status.title(zone.text)]
             + (status.snapshot.shared?.workers ?? []).map(\.short) + [status.counts.sentence]
-            + status.sentences(zone.text)
+            + status.sentences(zone.text, withGate: false)
         var lines = facts.filter { !self.facts.contains($0) }
         self.facts = facts
         var words: [VehicleID: String] = [:]
