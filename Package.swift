@@ -253,7 +253,8 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "Commands", "Base", "Families", "FollowModule", "Store", "Manifest", "Radio",
+                "BlueZ", "Commands", "Base", "FakeBlueZ", "Families", "FollowModule", "Store",
+                "Manifest", "Radio",
                 "Operations", "OwnFamily", "PrivateBus", "PrivatePostgres", "Rollout",
                 "ScanAndRead", "SeedTour",
                 "SetLights", "Show", "Signers", "Simulation", "Images", "UnlockVehicle",
@@ -314,7 +315,7 @@ let package = Package(
         ),
         tests(
             "ModulesTests",
-            ["Radio", "Base", "Families", "Simulation", "VehicleModules"]
+            ["Radio", "Base", "Families", "Simulation", "VehicleModules", "Workbench"]
         ),
         tests(
             "ManifestTests",

@@ -9,6 +9,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "approval": fuzzApproval,
     "attestation": fuzzAttestation,
     "bundle": fuzzBundle,
+    "cache": fuzzCache,
     "calendar": fuzzCalendar,
     "carshare": fuzzCarShare,
     "cbor": fuzzCBOR,

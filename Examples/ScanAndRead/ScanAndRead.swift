@@ -5,7 +5,8 @@
 //     swift run ScanAndRead bluez KEY-FILE          the host's own Bluetooth
 //     swift run ScanAndRead bluez@ADDRESS KEY-FILE  BlueZ on the bus at this address
 //
-// A further argument, a file with six digits, is the passkey for bonding.
+// A further argument, a file with six digits, is the passkey for bonding. With `cache=FILE`, the
+// values of an earlier run are shown before the module is connected to.
 // It uses only the library VehicleModules.
 
 import Glibc
@@ -14,15 +15,20 @@ import VehicleModules
 @main
 struct ScanAndRead {
     static func main() async {
-        let arguments = CommandLine.arguments
+        let all = CommandLine.arguments
+        let arguments = all.filter { !$0.hasPrefix("cache=") }
+        let cache = all.first { $0.hasPrefix("cache=") }.map { String($0.dropFirst(6)) }
         guard (3...4).contains(arguments.count), let key = text(of: arguments[2]) else {
-            print("usage: ScanAndRead DEPOT.yaml|bluez|bluez@ADDRESS KEY-FILE [PASSKEY-FILE]")
+            print(
+                "usage: ScanAndRead DEPOT.yaml|bluez|bluez@ADDRESS KEY-FILE [PASSKEY-FILE]"
+                    + " [cache=FILE]"
+            )
             exit(64)
         }
         do {
             let digits = arguments.count > 3 ? text(of: arguments[3]) ?? "" : nil
             let bond = try digits.map { try ModuleBond.passkey($0) }
-            try await ModuleRadio.on(air(arguments[1])) { radio in
+            try await ModuleRadio.on(air(arguments[1]), cache: cache) { radio in
                 try await work(radio, ModuleSecret(key), bond)
             }
         } catch {
@@ -45,6 +51,10 @@ struct ScanAndRead {
         print("\(near.count) modules are in reach")
         guard let best = near.max(by: { ($0.signal, $1.serial) < ($1.signal, $0.serial) }) else {
             return print("none of them can be read with a key")
+        }
+        for property in radio.cachedProperties(of: best.serial) {
+            let value = property.value.map { "\($0)" } ?? "-"
+            print("  \(property.name) was \(value)")
         }
         try await radio.withConnection(best.serial, secret: secret, bond: bond) { connection in
             for await state in connection.states {

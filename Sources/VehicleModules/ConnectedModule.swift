@@ -10,6 +10,7 @@ public struct ConnectedModule: Sendable {
     /// The state of the connection: the current one, and each new one.
     public var states: AsyncStream<ModuleConnectionState> { connection.state.values() }
 
+    /// The state of the connection now.
     public var state: ModuleConnectionState { connection.state.value }
 
     /// Nil while the module is not connected, and for families whose modules do not report their

@@ -9,9 +9,11 @@ public enum VehicleState: Sendable, Hashable {
     case initializing
     /// The adapter advertises and waits for the vehicle's device to connect.
     case advertising
+    /// The vehicle has connected, and the layers above the link are set up.
     case handshaking
     /// Commands can be sent.
     case connected
+    /// A command is carried out.
     case commanding(Step)
     /// The last state; nil where this program ended the link.
     case disconnected(ModuleFailure?)
@@ -20,6 +22,7 @@ public enum VehicleState: Sendable, Hashable {
     public enum Step: String, Sendable, Hashable, CaseIterable {
         /// The program asks the vehicle whether a command may be sent.
         case requesting
+        /// The vehicle was asked to listen; its challenge has not arrived yet.
         case waitingForChallenge = "waiting-for-challenge"
         /// The signed command is sent.
         case issuing
@@ -54,6 +57,7 @@ public struct ConnectedVehicle: Sendable {
     /// The token that the vehicle is waited for with.
     let token: VehicleToken
 
+    /// The state of the connection now.
     public var state: VehicleState { line.state.value }
 
     /// The current state, and each new one; it ends after `disconnected`.
@@ -243,7 +247,7 @@ extension ModuleRadio {
         _ body: @Sendable (ConnectedVehicle) async throws -> R
     ) async throws -> R {
         try token.check(serial: serial, hardwareID: hardwareID)
-        let profile = try Self.profile(profile, of: Self.family("geotab-go"), in: library)
+        let profile = try Self.profile(profile, of: family(named: "geotab-go"), in: library)
         let line = VehicleLine()
         let (time, log) = (time, log)
         let device = CarShareVehicle(

@@ -7,6 +7,7 @@ public struct ConnectingModule: Sendable {
     let module: ConnectedModule
     let outcome: Latest<Result<Void, ModuleFailure>?>
 
+    /// The state of the connection now.
     public var state: ModuleConnectionState { module.state }
 
     /// The state of the connection: the current one, and each new one.
@@ -52,7 +53,7 @@ extension ModuleRadio {
         _ body: @Sendable (ConnectingModule) async throws -> R
     ) async throws -> R {
         let known = try Self.serial(serial)
-        let profile = try Self.profile(profile, of: Self.family(family), in: library)
+        let profile = try Self.profile(profile, of: self.family(named: family), in: library)
         var options = ModuleConnection.Options(profile)
         options.reconnects = reconnects
         options.bond = bond?.policy

@@ -75,7 +75,10 @@ extension ModuleFailure {
         "the module could not be bonded",
         "remove the bond on both sides and connect again"
     )
-    static let wrongSecret = ModuleFailure(
+    /// The module refuses our secret.
+    ///
+    /// The wire of a family of your own throws it.
+    public static let wrongSecret = ModuleFailure(
         .invalidPrivateKey,
         "the module refuses our secret",
         "check the module's secret"

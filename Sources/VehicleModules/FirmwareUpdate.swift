@@ -7,6 +7,7 @@ import Synchronization
 public struct FirmwareUpdateProgress: Sendable, Hashable {
     /// The number of bytes that the module has, by its own reports.
     public let sent: Int
+    /// The number of bytes of the image.
     public let total: Int
     /// The offset at which this link continued the image.
     public let resumedFrom: Int
@@ -28,14 +29,17 @@ public enum FirmwareUpdateStatus: Sendable, Hashable {
     case bluetoothOff
     /// The update searches for the module, in either of its programs.
     case searching
+    /// The module was heard; a link to it is made and opened.
     case handshaking
     /// The module is asked for its identity and versions.
     case inspecting
     /// The module prepares for the image, and is asked what it already has of it.
     case initiating
+    /// The image is sent.
     case uploading(FirmwareUpdateProgress)
     /// The module has the whole image and restarts; it is observed until it is at rest.
     case settling
+    /// The module is told to keep the image that it runs on trial.
     case confirming
     /// The last status of an update that did not fail: its result.
     case ended(FirmwareUpdateResult)
@@ -72,6 +76,7 @@ public struct FirmwareUpdateOptions: Sendable, Hashable {
     public var allowsConfirmed = false
     /// The type that the module must report; nil for any.
     public var type: Int?
+    /// The variant that the module must report; nil for any.
     public var variant: Int?
     /// How often the whole update is attempted; links that are lost within one attempt do not
     /// count.
@@ -81,6 +86,7 @@ public struct FirmwareUpdateOptions: Sendable, Hashable {
     /// The time limit for that after the upload; nil for the profile's value.
     public var deadline: Duration?
 
+    /// The usual options: no downgrade, five attempts, the times of the profile.
     public init() {}
 }
 
@@ -90,6 +96,7 @@ public struct FirmwareUpdate: Sendable {
     let broken = Latest(0)
     let stopping = UpdateStop()
 
+    /// The status of the update now.
     public var status: FirmwareUpdateStatus { current.value }
 
     /// The number of links that were lost while the image was sent, and were replaced.
@@ -157,11 +164,12 @@ extension ModuleRadio {
     ) async throws -> R {
         let plan = try UpdatePlan(
             Self.serial(serial),
-            Self.profile(profile, of: Self.family(family), in: library),
+            Self.profile(profile, of: self.family(named: family), in: library),
             image,
             secret?.secret,
             bond?.policy,
             options,
+            in: library,
             resuming: record,
             keep: keep
         )
@@ -215,12 +223,12 @@ extension ModuleRadio {
         return try result.get()
     }
 
-    static func family(_ name: String) throws(ModuleFailure) -> Family {
-        if let family = FamilyRegistry.family(named: name) { return family }
+    func family(named name: String) throws(ModuleFailure) -> Family {
+        if let family = library.families.first(where: { $0.rawValue == name }) { return family }
         throw ModuleFailure(
             .invalidValue,
             "`\(name.visible.prefix(64))` is no family",
-            "name one of " + FamilyRegistry.families.map(\.rawValue).joined(separator: ", ")
+            "name one of " + library.families.map(\.rawValue).joined(separator: ", ")
         )
     }
 }
@@ -249,6 +257,7 @@ extension ConnectedModule {
                     target.secret,
                     target.options.bond,
                     options,
+                    in: radio.library,
                     resuming: record,
                     keep: keep,
                     stage: { await connection.updating(part, $0, percent: $1) }

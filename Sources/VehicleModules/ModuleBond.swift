@@ -43,6 +43,7 @@ public struct ModuleBond: Sendable, Hashable {
 }
 
 extension ModuleBond: CustomStringConvertible, CustomDebugStringConvertible {
+    /// The kind of bond, without its passkey.
     public var description: String {
         switch pairing {
         case .none: "none"
@@ -51,5 +52,6 @@ extension ModuleBond: CustomStringConvertible, CustomDebugStringConvertible {
         }
     }
 
+    /// The same: a passkey is never printed.
     public var debugDescription: String { description }
 }

@@ -3,7 +3,9 @@ import Radio
 
 /// A property with a new value.
 public struct PropertyChange: Sendable, Hashable {
+    /// The name of the property.
     public let name: String
+    /// The new value.
     public let value: ModuleValue
     /// The number of earlier changes that were dropped because the reader was too slow.
     public let missed: Int

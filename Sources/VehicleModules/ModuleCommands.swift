@@ -4,9 +4,12 @@ import Radio
 
 /// A command by its number and by its namespace, a group of commands.
 public struct ModuleCommand: Sendable, Hashable {
+    /// The number of the command in its namespace.
     public let number: UInt8
+    /// The group of commands that it belongs to.
     public let namespace: UInt8
 
+    /// The command with this number in this namespace.
     public init(_ number: UInt8, in namespace: UInt8) {
         self.number = number
         self.namespace = namespace
@@ -17,7 +20,9 @@ public struct ModuleCommand: Sendable, Hashable {
 
 /// A message from a module.
 public struct ModuleMessage: Sendable, Hashable {
+    /// The command that it answers, or that it is about.
     public let command: ModuleCommand
+    /// What the module says, opened if it was sealed.
     public let payload: [UInt8]
     /// Whether it answers a request; any other message was sent without one.
     public let isReply: Bool
@@ -42,13 +47,16 @@ public struct ModuleMessage: Sendable, Hashable {
 /// }
 /// ```
 public protocol ModuleFeature: Sendable {
+    /// The command of the feature.
     static var command: ModuleCommand { get }
     /// Whether the payload is sealed with the module's key; usually not.
     static var isSealed: Bool { get }
+    /// The bytes that are sent with the command.
     var payload: [UInt8] { get }
 }
 
 extension ModuleFeature {
+    /// Not sealed.
     public static var isSealed: Bool { false }
 }
 

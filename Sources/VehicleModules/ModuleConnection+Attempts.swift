@@ -12,7 +12,7 @@ extension ModuleConnection {
         do throws(ModuleFailure) {
             let profile = target.options.profile
             if FamilyRegistry.takesToken(profile.family) { throw .looksForUs(profile.family) }
-            let driver = try UpdatePlan.driver(profile, target.secret)
+            let driver = try UpdatePlan.driver(profile, target.secret, in: library)
             let central = central
             let link =
                 self.link
@@ -94,7 +94,9 @@ extension ModuleConnection {
         try await link.openApplication(by: errand.driver.following(known))
         guard let application = link.application else { throw .radio(.linkLost) }
         let found = try await inspect(application, errand)
-        let session = try await opened(application, errand, name, found, known.lacking)
+        // Another version may have what an earlier one lacked.
+        let lacking = found?.firmware.version?.description == known.version ? known.lacking : []
+        let session = try await opened(application, errand, name, found, lacking)
         remember(session, found, peer, name)
         guard found?.isOngoing ?? false else { return (session, found) }
         attempt.part = .firmwareUpdateOngoing
@@ -215,7 +217,12 @@ extension ModuleConnection {
         facts.name = name
         facts.peer = peer
         facts.type = found?.firmware.type
-        let given = Set(session.list.filter { $0.value != nil }.map(\.name))
+        facts.version = found?.firmware.version?.description
+        facts.model = CachedModule.Model(session.profile, variant: session.variant)
+        for case (let name, let value?) in session.list.map({ ($0.name, $0.value) }) {
+            facts.readings[name] = CachedModule.Reading(value.value, at: time.wallTime)
+        }
+        let given = Set(facts.readings.keys)
         facts.lacking = Set(
             session.profile.registers(variant: session.variant)
                 .filter { !$0.value.contains { given.contains($0.name) } }.keys

@@ -250,6 +250,7 @@ actor ModuleConnection {
 
     /// Forgets all facts about the module.
     private func drop() {
+        if let session { cache.keep(session.serial) }
         session = nil
         sessions.set(nil)
         tracker.disconnected()
@@ -373,6 +374,7 @@ actor ModuleConnection {
     private func take(_ changes: [PropertyReading], _ session: Session) {
         guard !changes.isEmpty, isOpen(session), let new = self.session?.take(changes)
         else { return }
+        cache.note(changes, at: time.wallTime, of: session.serial)
         for change in new {
             guard let spec = session.property(change.name) else { continue }
             outputs[change.name]?.change(to: .available(spec, change.value))
@@ -528,7 +530,7 @@ actor ModuleConnection {
     ) async throws(ModuleFailure) -> Bool {
         let (session, now) = try usableTarget()
         // A secret that cannot open a module of this family is never written to one.
-        _ = try UpdatePlan.driver(session.profile, secret)
+        _ = try UpdatePlan.driver(session.profile, secret, in: library)
         let family = session.profile.family
         guard let secrets = FamilyRegistry.secrets(of: family), secrets.needsTheOld,
             session.profile.authentication != .none, let radio = link?.radio

@@ -28,6 +28,7 @@ public struct ModuleDiscovery: Sendable {
     /// The modules that are heard now; empty after the scan.
     public var modules: [DiscoveredVehicleModule] { snapshot.value.modules }
 
+    /// Whether the scan runs now.
     public var isScanning: Bool { snapshot.value.isScanning }
 
     /// Whether the scan runs: true, and false when it ends; it ends then.
@@ -64,7 +65,7 @@ extension ModuleRadio {
     ) async throws -> R {
         for name in (profiles ?? []).sorted() {
             let words = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            let family = try Self.family(String(words[0]))
+            let family = try family(named: String(words[0]))
             _ = try Self.profile(words.count > 1 ? String(words[1]) : "", of: family, in: library)
         }
         let found = ModuleDiscovery()

@@ -6,29 +6,53 @@ import Radio
 public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible {
     /// The codes do not change between versions.
     public enum Code: String, Sendable, Hashable, CaseIterable {
+        /// The task was cancelled, or another call took over.
         case aborted
+        /// The host's Bluetooth is off.
         case bluetoothDisabled = "bluetooth-disabled"
+        /// The host has no such adapter.
         case bluetoothNotSupported = "bluetooth-not-supported"
+        /// A bond with the module could not be made.
         case bondingError = "bonding-error"
+        /// The secret is no valid key, or not this module's.
         case invalidPrivateKey = "invalid-private-key"
+        /// The module is of another model, or was just updated.
         case missingCharacteristic = "missing-characteristic"
+        /// The module is of another model, or was just updated.
         case missingService = "missing-service"
+        /// This user may not use Bluetooth.
         case missingPermissions = "missing-permissions"
+        /// The image of an available update could not be fetched.
         case networkError = "network-error"
+        /// The sentence names what took too long.
         case timedOut = "timed-out"
+        /// There is no link to the module.
         case moduleNotConnected = "module-not-connected"
+        /// Nothing else can be done while the module is updated.
         case firmwareUpdateOngoing = "firmware-update-ongoing"
+        /// The module's profile has no property, or no feature, of this name.
         case propertyNotFound = "property-not-found"
+        /// The property can only be written.
         case propertyNotReadable = "property-not-readable"
+        /// The property can only be read.
         case propertyNotWritable = "property-not-writable"
+        /// The value, or the property, is of another kind.
         case propertyWrongType = "property-wrong-type"
+        /// The profile has the property, and this module does not.
         case propertyMissing = "property-missing"
+        /// The number is outside the limits of what may be written.
         case rangeOutOfBounds = "range-out-of-bounds"
+        /// The number is between two steps.
         case invalidWriteStep = "invalid-write-step"
+        /// The property has no such state.
         case unknownState = "unknown-state"
+        /// The property has another number of bytes.
         case valueBytesInvalidSize = "value-bytes-invalid-size"
+        /// The module accepted the value and then reported another one.
         case notTaken = "not-taken"
+        /// The text is no serial.
         case invalidSerial = "invalid-serial"
+        /// A depot, a profile, or another file cannot be used.
         case invalidFile = "invalid-file"
         /// The given value cannot be sent to the module.
         case invalidValue = "invalid-value"
@@ -44,9 +68,11 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         case updateInterrupted = "update-interrupted"
         /// The module has the whole image, and did not come back in time.
         case noReturn = "no-return"
+        /// The module came back with another version than that of the image.
         case wrongVersion = "wrong-version"
         /// The module ran the new version and went back to the old one.
         case rolledBack = "rolled-back"
+        /// The record of the update could not be stored, so nothing more was done.
         case recordNotKept = "record-not-kept"
         /// The token is valid for no vehicle, or not at this time.
         case invalidToken = "invalid-token"
@@ -55,9 +81,11 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
         /// The vehicle tried, and did not succeed; if there were several commands, some may be
         /// done.
         case commandFailed = "command-failed"
+        /// The sentence describes what happened.
         case unexpected
     }
 
+    /// What happened, for programs.
     public let code: Code
     /// One sentence without its full stop.
     public let sentence: String
@@ -66,6 +94,7 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
     /// What a vehicle reports about a command that it did not carry out.
     public internal(set) var statuses: [VehicleStatus] = []
 
+    /// The sentence and the remedy.
     public var description: String { "\(sentence); \(remedy)" }
 
     init(_ code: Code, _ sentence: String, _ remedy: String) {

@@ -6,18 +6,23 @@ import Radio
 public struct ProfileFeature: Sendable, Hashable {
     /// The kinds of value that a command takes.
     public enum Value: Sendable, Hashable {
+        /// No value.
         case none
         /// `on` or `off`.
         case boolean
         /// A number from 0 to 255, or `off` where that is allowed.
         case byte(mayBeOff: Bool)
+        /// A text of at most this many characters.
         case text(limit: Int)
         /// Texts, separated by commas.
         case texts
+        /// One of these words.
         case states([String])
     }
 
+    /// The name of the command.
     public let name: String
+    /// The kind of value that it takes.
     public let value: Value
     /// Whether the command requires the module's secret.
     public let isSealed: Bool
@@ -52,13 +57,12 @@ extension ConnectedModule {
     /// try await module.perform("lock", "unlocked")
     /// ```
     public func perform(_ name: String, _ value: String = "on") async throws(ModuleFailure) {
+        if let hindrance = await connection.hindrance { throw hindrance }
         let features = await connection.features
         guard let feature = features.first(where: { $0.name == name }) else {
             throw ModuleFailure(
-                state.isConnected ? .propertyNotFound : .moduleNotConnected,
-                state.isConnected
-                    ? "the module has no feature `\(name.visible.prefix(64))`"
-                    : "the module is not connected",
+                .propertyNotFound,
+                "the module has no feature `\(name.visible.prefix(64))`",
                 features.isEmpty
                     ? "connect to one whose profile has features"
                     : "it has " + features.map(\.name).joined(separator: ", ")

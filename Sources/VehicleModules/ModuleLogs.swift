@@ -2,13 +2,17 @@ import Base
 
 /// One line of the log; it never contains a secret.
 public struct ModuleLogEntry: Sendable, Hashable, CustomStringConvertible {
+    /// How much an entry matters.
     public enum Level: String, Sendable, Hashable, CaseIterable {
+        /// Something failed; something may fail; something was done.
         case error, warning, info
     }
 
+    /// How much the entry matters.
     public let level: Level
     /// Milliseconds since 1970, by the clock of the air.
     public let milliseconds: Int64
+    /// What happened.
     public let text: String
     /// The entry with its time and level.
     public let description: String
@@ -28,6 +32,7 @@ extension ModuleRadio {
     /// The log entries as text.
     public var logs: [String] { log.entries.map(\.description) }
 
+    /// Forgets the entries of the log.
     public func clearLogs() { log.clear() }
 
     /// Keeps and passes on only entries of these levels from now on.

@@ -41,7 +41,7 @@ public struct ModuleRadio: Sendable {
     let peripheral: any Peripheral
     let time: any Timekeeper
     let library: ProfileLibrary
-    private let cache = ModuleCache()
+    var cache = ModuleCache()
     let log: ModuleLog
     /// Until when scans wait for Bluetooth to be on.
     private let patience: Moment
@@ -63,21 +63,28 @@ public struct ModuleRadio: Sendable {
 
     /// Lends a radio while `body` runs.
     ///
-    /// `opening` says what to do when Bluetooth is off. `profiles` names a folder with profiles that are used in addition to the built-in ones;
-    /// `log` gets each entry of the log. In simulated air time is virtual: wait with `pause` there,
+    /// `opening` says what to do when Bluetooth is off. `profiles` names a folder with profiles that
+    /// are used in addition to the built-in ones, `models` has more of them, and `families` are those
+    /// that the program brings along. `cache` names a file that keeps, for later programs, what is
+    /// learned about modules and their last values, and no secrets. `log` gets each entry of the log.
+    ///
+    /// In simulated air time is virtual: wait with `pause` there,
     /// and start only tasks that are children of the body's. On BlueZ the body runs where it was
     /// called, and its radio may be used from any task until it ends.
     public static func on<R: Sendable>(
         _ air: ModuleAir,
         opening: RadioOpening = .now,
         profiles: String? = nil,
+        models: [ModuleProfile] = [],
+        families: [ModuleFamily] = [],
+        cache: String? = nil,
         log: (@Sendable (ModuleLogEntry) -> Void)? = nil,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
     ) async throws -> R {
-        let library = try Self.library(profiles)
+        let library = try Self.library(profiles, models, families)
         let logged: @Sendable (ModuleRadio) async throws -> R = { radio in
             radio.log(to: log)
-            return try await body(radio)
+            return try await radio.caching(in: cache, body)
         }
         switch air {
         case .simulated(let depot):
@@ -94,17 +101,42 @@ public struct ModuleRadio: Sendable {
         }
     }
 
-    private static func library(_ folder: String?) throws(ModuleFailure) -> ProfileLibrary {
-        guard let folder else { return .shipped }
+    private static func library(
+        _ folder: String?,
+        _ models: [ModuleProfile],
+        _ families: [ModuleFamily]
+    ) throws(ModuleFailure) -> ProfileLibrary {
+        var library = ProfileLibrary.shipped
+        for family in families { library = try family.add(to: library) }
         let diagnostics = Diagnostics()
-        let library: ProfileLibrary
-        do throws(FileError) {
-            library = try ProfileLibrary.shipped.adding(folder: folder, diagnostics)
-        } catch {
-            throw ModuleFailure(.invalidFile, error.description, "name a folder of profiles")
+        for (index, model) in (families.flatMap(\.profiles) + models).enumerated() {
+            library = library.adding(model.bytes, file: "model \(index + 1)", diagnostics)
         }
-        if diagnostics.hasErrors { throw ModuleFailure(diagnostics, in: folder) }
+        if let folder {
+            do throws(FileError) {
+                library = try library.adding(folder: folder, diagnostics)
+            } catch {
+                throw ModuleFailure(.invalidFile, error.description, "name a folder of profiles")
+            }
+        }
+        if diagnostics.hasErrors { throw ModuleFailure(diagnostics, in: folder ?? "a model") }
         return library
+    }
+
+    /// Runs `body` with a cache in the file at this path, where one is named.
+    private func caching<R: Sendable>(
+        in path: String?,
+        _ body: @Sendable (ModuleRadio) async throws -> R
+    ) async throws -> R {
+        guard let path else { return try await body(self) }
+        let log = log
+        let file = ModuleCacheFile(path: path) { log.warning("\(name: $0)") }
+        var radio = self
+        radio.cache = ModuleCache(file: file)
+        let cached = radio
+        return try await file.whileWriting {
+            await Self.attempt { try await body(cached) }
+        }.get()
     }
 
     /// Waits for a duration of the air's time; in simulated air that takes no real time.
@@ -114,6 +146,12 @@ public struct ModuleRadio: Sendable {
 
     // MARK: Discovery
 
+    /// Profiles of several families may recognise one module.
+    private struct Heard: Hashable {
+        let serial: Serial
+        let family: Family
+    }
+
     /// Scans for `duration`, or until a module with this serial is heard; returns all modules that
     /// were heard, sorted by serial.
     public func scan(
@@ -121,16 +159,17 @@ public struct ModuleRadio: Sendable {
         until serial: String? = nil
     ) async throws(ModuleFailure) -> [DiscoveredVehicleModule] {
         let discovery = discovery()
-        let heard = Latest<[Serial: DiscoveredModule]>([:])
+        let heard = Latest<[Heard: DiscoveredModule]>([:])
         do throws(DiscoveryProblem) {
             try await search(discovery, for: duration) { module in
                 var all = heard.value
-                all[module.serial] = module
+                all[Heard(serial: module.serial, family: module.family)] = module
                 heard.set(all)
                 return module.serial.text == serial?.lowercased()
             }
         } catch { throw ModuleFailure(error) }
-        return heard.value.values.sorted { $0.serial < $1.serial }
+        return heard.value.values
+            .sorted { ($0.serial, $0.family.rawValue) < ($1.serial, $1.family.rawValue) }
             .compactMap { DiscoveredVehicleModule($0) }
     }
 
@@ -209,7 +248,20 @@ public struct ModuleRadio: Sendable {
 
     // MARK: Cache
 
-    /// Deletes the remembered facts that make the next handshake shorter.
+    /// The last values of a module's properties that this program has read, or an earlier one with
+    /// the same `cache`, without a link; empty when nothing is remembered.
+    ///
+    /// Each is marked with the time when it was read, as `cached`.
+    public func cachedProperties(of serial: String) -> [ModuleProperty] {
+        guard let serial = Serial(serial), let module = cache[serial], let model = module.model,
+            let profile = library.profile(model.profile, of: model.family)
+        else { return [] }
+        return profile.properties(variant: model.variant).compactMap { spec in
+            module.readings[spec.name].flatMap { ModuleProperty(spec, $0) }
+        }
+    }
+
+    /// Deletes what is remembered of modules, also in the file of the cache.
     public func clearCache() { cache.clear() }
 }
 

@@ -7,6 +7,7 @@ public enum ModuleUpdateCheck: Sendable {
     ///
     /// `image` gets its image: `updateFirmware` calls it when the update begins.
     case available(part: String, image: @Sendable () async throws -> FirmwareImage)
+    /// There is none: the module runs what it should.
     case upToDate
     /// The check failed, with the reason.
     case failed(String)
@@ -27,12 +28,15 @@ public enum ModuleUpdateCheck: Sendable {
 
 /// The update status of a connected module, no matter which program performs the update.
 public enum ModuleUpdateStatus: Sendable, Hashable {
+    /// Nothing is known, because the module is not connected.
     case moduleNotConnected
     /// The check for updates is running.
     case fetchingUpdateInfo
     /// The check failed, so it is not known whether there is an update.
     case checkFailed(String)
+    /// There is an update of this part.
     case available(part: String)
+    /// The module runs what it should.
     case upToDate
     /// An update by this program: its step, and the progress of that from 0 to 100.
     case ongoing(part: String, Step, percent: Double)
@@ -41,6 +45,7 @@ public enum ModuleUpdateStatus: Sendable, Hashable {
 
     /// The steps of an update, in order.
     public enum Step: String, Sendable, Hashable, CaseIterable {
+        /// The image is fetched; the module is prepared for it; the image is sent.
         case fetching, initiating, uploading
     }
 

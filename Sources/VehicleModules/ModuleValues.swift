@@ -4,6 +4,7 @@ import Radio
 
 /// A module in range.
 public struct DiscoveredVehicleModule: Sendable, Hashable {
+    /// The identity that it advertises, by which it is connected to.
     public let serial: String
     /// The kind of module, for example `comodule`.
     public let family: String
@@ -11,6 +12,7 @@ public struct DiscoveredVehicleModule: Sendable, Hashable {
     ///
     /// The first one is used to connect to it as discovered.
     public let profiles: [String]
+    /// The name that it advertises, or the usual one of its family.
     public let name: String
     /// In dBm.
     public let signal: Int
@@ -33,14 +35,19 @@ public struct DiscoveredVehicleModule: Sendable, Hashable {
 public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: Secret
 
-    public init(_ text: String) { secret = Secret(Array(text.utf8)) }
+    /// The secret of this text; whether it fits is seen when it is used.
+    public init(_ text: String) { self.init(Secret(Array(text.utf8))) }
+
+    init(_ secret: Secret) { self.secret = secret }
 
     /// Passes the text to `body`, for a program that stores it where only its owner can read it.
     public func withText<R, E: Error>(_ body: (String) throws(E) -> R) throws(E) -> R {
         try body(secret.withBytes { String(decoding: $0, as: UTF8.self) })
     }
 
+    /// Always `<secret>`.
     public var description: String { "<secret>" }
+    /// Always `<secret>`.
     public var debugDescription: String { "<secret>" }
 }
 
@@ -48,11 +55,14 @@ public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugString
 public enum ModuleValue: Sendable, Hashable, CustomStringConvertible {
     /// In the property's unit.
     case number(Double)
+    /// One of the states of the property, or words.
     case state(String)
     /// A value of the module for which its profile has no state.
     case unknownState(UInt64)
+    /// Bytes whose meaning the library does not know.
     case bytes([UInt8])
 
+    /// The value in the spelling of a manifest: `40`, `enabled`, `unknown(7)`, `0x00ff`.
     public var description: String { value.text }
 
     init(_ value: PropertyValue) {
@@ -76,30 +86,53 @@ public enum ModuleValue: Sendable, Hashable, CustomStringConvertible {
 
 /// A property of a connected module, with its last known value.
 public struct ModuleProperty: Sendable, Hashable {
+    /// What values a property has.
     public enum Kind: Sendable, Hashable {
         /// A number between two limits, in steps if it can be written.
         case range(writable: ClosedRange<Double>?, step: Double?)
+        /// One of these words.
         case states([String])
+        /// This many bytes.
         case raw(bytes: Int)
         /// Words; the value is a state.
         case text
     }
 
+    /// The name of the property in its profile.
     public let name: String
     /// The kind of vehicle that it is for; nil for all.
     public let variant: String?
+    /// The unit of its numbers; nil where it has none.
     public let unit: String?
+    /// What values it has.
     public let kind: Kind
     /// The limits of its value; nil where they are unknown, or where it is no number.
     public let limits: ClosedRange<Double>?
     /// Its default value; nil where that is unknown, or where it is no number.
     public let initial: Double?
+    /// Whether it can be read.
     public let isReadable: Bool
+    /// Whether it can be written.
     public let isWritable: Bool
     /// Nil for a property that can only be written, or that this module does not provide.
     public let value: ModuleValue?
 
-    init(_ spec: PropertySpec, _ value: PropertyValue?) {
+    /// When the value was read, in milliseconds since 1970, for a value that is remembered from an
+    /// earlier link; nil for all others.
+    public let cached: Int64?
+
+    /// A remembered value; nil when the property has other values now.
+    init?(_ spec: PropertySpec, _ reading: CachedModule.Reading) {
+        switch (spec.form, reading.value) {
+        case (.range, .number), (.states, .state), (.states, .unknownState), (.text, .state): break
+        case (.raw(let length), .bytes(let bytes)) where bytes.count == length: break
+        case (.range, _), (.states, _), (.raw, _), (.text, _): return nil
+        }
+        self.init(spec, reading.value, cached: reading.time.milliseconds)
+    }
+
+    init(_ spec: PropertySpec, _ value: PropertyValue?, cached: Int64? = nil) {
+        self.cached = cached
         name = spec.name
         variant = spec.variant
         unit = spec.unit
@@ -124,13 +157,17 @@ public struct ModuleProperty: Sendable, Hashable {
 public struct ModuleFirmwareInfo: Sendable, Hashable {
     /// The combination of module and vehicle that it is made for; nil when it does not report it.
     public let type: Int?
+    /// The kind of vehicle that it is set up for; 0 where it does not report one.
     public let variant: Int
+    /// The version of the module's first processor.
     public let primary: String?
     /// The module's own firmware.
     public let secondary: String
+    /// The version of its bootloader.
     public let bootloader: String?
     /// The versions of external components, by the name of the part.
     public let externalComponents: [String: String]
+    /// Whether the module itself sends data to a cloud; nil when it does not say.
     public let sendsToCloud: Bool?
 
     /// Nil when it reports no version.
@@ -156,10 +193,15 @@ public enum ModuleConnectionState: Sendable, Hashable {
     ///
     /// The failure is the reason; nil where none was requested, or where this program ended it.
     case disconnected(ModuleFailure?)
+    /// A connection is being made, with its present step.
     case connecting(name: String, serial: String, Connecting)
+    /// The module can be used.
     case connected(name: String, serial: String)
 
+    /// The steps of making a connection.
     public enum Connecting: Sendable, Hashable {
+        /// Bluetooth is off; the module is looked for; a link is made and opened; the module's own
+        /// update is waited for.
         case bluetoothOff, searching, handshaking, firmwareUpdateOngoing
     }
 

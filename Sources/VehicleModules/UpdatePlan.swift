@@ -24,6 +24,7 @@ struct UpdatePlan: Sendable {
         _ secret: Secret?,
         _ bond: BondPolicy?,
         _ options: FirmwareUpdateOptions,
+        in library: ProfileLibrary,
         resuming record: FirmwareUpdateRecord?,
         keep: @escaping @Sendable (FirmwareUpdateRecord?) throws -> Void,
         stage: @escaping @Sendable (ModuleUpdateStatus.Step, Double) async -> Void = { _, _ in }
@@ -53,16 +54,21 @@ struct UpdatePlan: Sendable {
         self.record = record
         self.keep = keep
         self.stage = stage
-        driver = try Self.driver(profile, secret)
+        driver = try Self.driver(profile, secret, in: library)
         limits = try Self.limits(profile, options)
     }
 
     static func driver(
         _ profile: Profile,
-        _ secret: Secret?
+        _ secret: Secret?,
+        in library: ProfileLibrary
     ) throws(ModuleFailure) -> any UpdateDriver {
         let key = if let secret { secret as Secret? } else { try profile.readDefaultKey() }
         do throws(ModuleSecretError) {
+            if let driver = library.driver(of: profile, key) {
+                if key == nil, library.needsKey(profile) { throw .missing }
+                return driver
+            }
             return try FamilyRegistry.opener(of: profile.family, key, by: profile).driver(profile)
         } catch {
             switch error {

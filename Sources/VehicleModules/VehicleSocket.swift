@@ -33,6 +33,7 @@ public struct SocketConfiguration: Sendable, Hashable {
 public enum SocketState: Sendable, Hashable {
     /// The service is being registered with the adapter.
     case initializing
+    /// The host advertises, and the device has not connected yet.
     case advertising
     /// A device has subscribed; a packet to it holds `maximumLength` bytes.
     case connected(maximumLength: Int)
@@ -49,6 +50,7 @@ public struct VehicleSocket: Sendable {
     let line: SocketLine
     let time: any Timekeeper
 
+    /// The state of the socket now.
     public var state: SocketState { line.state.value }
 
     /// The current state, and each new one; it ends after `closed`.

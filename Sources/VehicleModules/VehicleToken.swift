@@ -24,6 +24,7 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
         return serial.isEmpty ? nil : serial
     }
 
+    /// The number of the device that it is for.
     public var hardwareID: UInt64 { credentials.token.reservation.hardwareID }
 
     /// The time in which the vehicle accepts it, in seconds since 1970.
@@ -43,7 +44,9 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
     /// Unusual facts about it; the vehicle decides.
     public var warnings: [String] { credentials.warnings.map(\.description) }
 
+    /// Always `<token>`.
     public var description: String { "<token>" }
+    /// Always `<token>`.
     public var debugDescription: String { "<token>" }
 
     /// Throws when the token is for another vehicle.
@@ -62,18 +65,30 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
 
 /// A command to a vehicle; its raw value is the word in manifests and tokens.
 public enum VehicleCommand: Sendable, Hashable, CaseIterable, RawRepresentable {
+    /// Locks all doors.
     case lock
+    /// Unlocks the driver's door.
     case unlockDriver
+    /// Unlocks all doors.
     case unlockAll
+    /// Opens the trunk.
     case openTrunk
+    /// Closes the trunk.
     case closeTrunk
+    /// Gives signals of light and sound, to be found.
     case locate
+    /// Keeps the vehicle from being started.
     case ignitionInhibit
+    /// Lets the vehicle be started.
     case ignitionEnable
+    /// Begins a booking.
     case checkIn
+    /// Ends a booking.
     case checkOut
+    /// Asks whether windows, doors and lights are as they should be.
     case secureConditionsCheck
 
+    /// The command of this word, such as `unlock-all`.
     public init?(rawValue: String) {
         guard let command = Self.allCases.first(where: { $0.rawValue == rawValue }) else {
             return nil
@@ -81,6 +96,7 @@ public enum VehicleCommand: Sendable, Hashable, CaseIterable, RawRepresentable {
         self = command
     }
 
+    /// Its word, such as `unlock-all`.
     public var rawValue: String { command.rawValue }
 
     var command: CarShareCommand {
@@ -102,7 +118,9 @@ public enum VehicleCommand: Sendable, Hashable, CaseIterable, RawRepresentable {
 
 /// One record of a vehicle's report about a command.
 public struct VehicleStatus: Sendable, Hashable, CustomStringConvertible {
+    /// What is reported, by the number of the vehicle's maker.
     public let id: UInt32
+    /// The reported value.
     public let value: UInt32
     /// The meaning of the record, as one sentence without its full stop.
     public let description: String

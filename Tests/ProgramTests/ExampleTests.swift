@@ -99,6 +99,59 @@ import Workbench
         #expect(run.output.hasSuffix("the tour is over\n"), "\(run.output)")
     }
 
+    @Test
+    func `a family with a wire of its own is found, opened, read, written and updated over SMP`()
+        async throws
+    {
+        let program = try program()
+        try program.write("right.key", "4711\n")
+        try program.write("wrong.key", "4712\n")
+        let served = try await ServedLocker(code: "4711")
+        func run(_ key: String) throws -> (status: Int32, output: String) {
+            try ExampleProgram.run(
+                "OwnFamily",
+                [
+                    "bluez@" + served.address, key,
+                    LibraryBench.image("depot-wide/tracker-2.0.0.img"), "2.0.0",
+                ],
+                in: program.folder.path
+            )
+        }
+        let wrong = try run("wrong.key")
+        #expect(wrong.status == 1 && wrong.output.contains("refuses our secret"), "\(wrong.output)")
+        #expect(await served.look { $0.refused > 0 && $0.opened == 0 } == true)
+        let right = try run("right.key")
+        #expect(right.status == 0, "\(right.output)")
+        #expect(
+            right.output == """
+                lck-0001 runs 1.0.0
+                  openings = 7
+                  close-after = 300 second
+                  light = disabled
+                  color = 0x010203
+                  label = bay 3
+                it closes after 120 seconds, and its light is on
+                lck-0001 runs 2.0.0 now
+                its light is enabled still
+
+                """
+        )
+        #expect(await served.look { $0.version } == "2.0.0")
+        #expect(await served.look { $0.isConfirmed } == true)
+        #expect(await served.look { $0.values[0x12] } == [0, 0xFF, 0])
+        await served.close()
+        let example = Program.repository.appending(path: "Examples/OwnFamily/OwnFamily.swift")
+        let lines =
+            try String(contentsOf: example, encoding: .utf8).split(
+                separator: "\n",
+                omittingEmptySubsequences: false
+            ).count - 1
+        #expect(lines <= 200)
+        let document = Program.repository.appending(path: "docs/library.md")
+        let text = try String(contentsOf: document, encoding: .utf8)
+        #expect(text.contains("`OwnFamily` does in \(lines) lines"))
+    }
+
     @Test func `an update that is killed goes on in the next program, and is proven`() throws {
         let program = try program()
         let folder = program.folder.path

@@ -18,17 +18,30 @@ struct LibraryBench {
     func on<R: Sendable>(
         _ air: Air,
         profiles: String? = nil,
+        models: [ModuleProfile] = [],
+        families: [ModuleFamily] = [],
+        cache: String? = nil,
         _ body: @escaping @Sendable (ModuleRadio) async throws -> R
     ) async throws -> R {
         switch air {
         case .simulated:
             let path = program.folder.path + "/depot.yaml"
-            return try await ModuleRadio.on(.simulated(depot: path), profiles: profiles, body)
+            return try await ModuleRadio.on(
+                .simulated(depot: path),
+                profiles: profiles,
+                models: models,
+                families: families,
+                cache: cache,
+                body
+            )
         case .served:
             let served = try ServedDepot("depot.yaml", of: program, profiles: profiles)
             let result = try await ModuleRadio.on(
                 .bluez(bus: served.address),
                 profiles: profiles,
+                models: models,
+                families: families,
+                cache: cache,
                 body
             )
             withExtendedLifetime(served) {}

@@ -118,6 +118,119 @@ import VehicleModules
         }
     }
 
+    /// The same profile as values, without its last two properties.
+    private static let values: ModuleProfile = [
+        "profile": "lamp", "family": "mcumgr", "title": "A lamp", "known-from": "this test",
+        "advertisement": [
+            "service": "8d53dc1d-1db7-4cd3-868b-8a527460aa84", "serial": ["in": "name"],
+        ],
+        "gatt": [
+            "management": [
+                "service": "8d53dc1d-1db7-4cd3-868b-8a527460aa84",
+                "smp": "da2e7828-fbce-4e01-ae9e-261174997c48",
+            ]
+        ],
+        "authentication": "none",
+        "properties": [
+            [
+                "name": "errors", "type": "range", "access": "read-only",
+                "read": ["statistic": "app", "entry": "errors"],
+            ],
+            [
+                "name": "rate", "type": "range", "access": "read-write",
+                "read": ["setting": "app/rate", "bytes": 2],
+                "write": ["setting": "app/rate", "bytes": 2, "limits": [1, 1_000], "save": false],
+            ],
+        ],
+        "firmware": [["part": "image", "protocol": "smp"]],
+    ]
+
+    @Test(arguments: Air.allCases)
+    func `a program brings profiles along as text, as bytes and as values`(
+        air: Air
+    ) async throws {
+        let forms: [(ModuleProfile, Int)] = [
+            (ModuleProfile(Self.lamp), 4), (ModuleProfile(bytes: Array(Self.lamp.utf8)), 4),
+            (Self.values, 2),
+        ]
+        for (form, count) in forms {
+            try await bench.on(air, models: [form]) { radio in
+                try await radio.withModule("LMP-0001", family: "mcumgr", profile: "lamp") { lamp in
+                    let properties = await lamp.properties
+                    #expect(properties.count == count && properties[0].value == .number(4))
+                    let taken = try await lamp.write(.number(300), to: "rate")
+                    #expect(taken == .number(300))
+                    let code = await LibraryBench.code {
+                        try await lamp.write(.number(1_001), to: "rate")
+                    }
+                    #expect(code == .rangeOutOfBounds)
+                }
+            }
+        }
+        // A mistake is told with its place, and nothing begins.
+        let wrong: [ModuleProfile] = [
+            ["profile": "lamp", "family": "tram"], "profile: [", ModuleProfile(bytes: [0xFF]),
+        ]
+        for form in wrong {
+            let code = await LibraryBench.code {
+                try await bench.on(air, models: [form]) { _ in
+                    Issue.record("nothing may begin")
+                }
+            }
+            #expect(code == .invalidFile)
+        }
+    }
+
+    /// A wire that no module answers.
+    private struct NoWire: ModuleWire {
+        static func open(_ link: ModuleLink, secret: ModuleSecret?) async throws -> NoWire {
+            NoWire()
+        }
+
+        func read(_ number: UInt16) async throws -> [UInt8]? { nil }
+        func write(_ bytes: [UInt8], to number: UInt16) async throws {}
+    }
+
+    @Test(arguments: Air.allCases)
+    func `a family of a program has a name of its own, and is known only to that program`(
+        air: Air
+    ) async throws {
+        for name in ["mcumgr", "", "Tram", "a/b"] {
+            let code = await LibraryBench.code {
+                try await bench.on(
+                    air,
+                    families: [ModuleFamily(name, profiles: [], wire: NoWire.self)]
+                ) { _ in Issue.record("nothing may begin") }
+            }
+            #expect(code == .invalidValue, "\(name)")
+        }
+        let lamp = Self.lamp.replacing("family: mcumgr", with: "family: tram")
+        let tram = ModuleFamily("tram", profiles: [ModuleProfile(lamp)], wire: NoWire.self)
+        try await bench.on(air, families: [tram]) { radio in
+            let found = try await radio.withDiscovery(profiles: ["tram/lamp"]) { discovery in
+                for try await list in discovery.lists where list.count == 3 { return list }
+                return []
+            }
+            #expect(Set(found.map(\.family)) == ["tram"] && found[0].serial == "lmp-0001")
+            // A scan tells each family that claims a module.
+            let all = try await radio.scan(for: .seconds(20), until: "lmp-0001")
+            let claims = all.filter { $0.serial == "lmp-0001" }
+            #expect(claims.map(\.family) == ["mcumgr", "tram"])
+            // Its modules have the values of SMP too.
+            try await radio.withModule(found[0]) { lamp in
+                #expect(lamp.firmware?.secondary == "1.0.0")
+                let errors = try await lamp.read("errors")
+                #expect(errors == .number(4))
+            }
+        }
+        try await bench.on(air) { radio in
+            let code = await LibraryBench.code {
+                try await radio.withModule("LMP-0001", family: "tram", profile: "lamp") { _ in }
+            }
+            #expect(code == .invalidValue)
+        }
+    }
+
     @Test(arguments: Air.allCases)
     func `modules without properties say what they run`(air: Air) async throws {
         try await on(air) { radio in

@@ -200,6 +200,31 @@ import VehicleModules
     }
 
     @Test(arguments: Air.allCases)
+    func `a range, states and bytes are followed as what they are`(air: Air) async throws {
+        try await bench.on(air) { radio in
+            try await radio.withModule(Self.first, secret: Self.secret) { module in
+                let numbers = try await module.rangeValues(of: "assist")
+                let states = try await module.stateValues(of: "lights")
+                let bytes = try await module.rawValues(of: "label")
+                try await module.write(.number(3), to: "assist")
+                try await module.write(.state("enabled"), to: "lights")
+                try await module.write(.bytes([1, 2, 3, 4]), to: "label")
+                for await number in numbers where number == 3 { break }
+                for await state in states where state == "enabled" { break }
+                for await bytes in bytes where bytes == [1, 2, 3, 4] { break }
+                let codes = [
+                    await LibraryBench.code { try await module.rangeValues(of: "lights") },
+                    await LibraryBench.code { try await module.stateValues(of: "assist") },
+                    await LibraryBench.code { try await module.rawValues(of: "speed") },
+                    await LibraryBench.code { try await module.rawValues(of: "labl") },
+                ]
+                #expect(codes.dropLast() == Array(repeating: .propertyWrongType, count: 3)[...])
+                #expect(codes.last == .propertyNotFound)
+            }
+        }
+    }
+
+    @Test(arguments: Air.allCases)
     func `a lost link is made again where that was asked for`(air: Air) async throws {
         try await bench.on(air) { radio in
             try await radio.withModule(

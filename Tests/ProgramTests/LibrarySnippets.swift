@@ -85,6 +85,21 @@ enum LibrarySnippets {
         }
     }
 
+    static func values() -> ModuleProfile {
+        let lamp: ModuleProfile = [
+            "profile": "lamp", "family": "mcumgr", "title": "Lamp", "known-from": "its documents",
+            "advertisement": ["name": "LMP-*", "serial": ["in": "name"]],
+            "gatt": [
+                "management": [
+                    "service": "8d53dc1d-1db7-4cd3-868b-8a527460aa84",
+                    "smp": "da2e7828-fbce-4e01-ae9e-261174997c48",
+                ]
+            ],
+            "authentication": "none",
+        ]
+        return lamp
+    }
+
     static func tell(_ module: ConnectedModule) async throws {
         try await module.perform("lock", "unlocked")
     }

@@ -166,6 +166,8 @@ import VehicleModules
                     }
                     #expect(code == .firmwareUpdateOngoing)
                     let others = [
+                        await LibraryBench.code { try await module.perform("lock", "on") },
+                        await LibraryBench.code { try await module.send(ModuleCommand(1, in: 5)) },
                         await LibraryBench.code {
                             try await module.withUpdate(to: Self.city()) { _ in }
                         },
@@ -174,7 +176,7 @@ import VehicleModules
                         },
                         await LibraryBench.code { try await module.updateFirmware() },
                     ]
-                    #expect(others == Array(repeating: .firmwareUpdateOngoing, count: 3))
+                    #expect(others == Array(repeating: .firmwareUpdateOngoing, count: 5))
                     return try await update.result()
                 }
                 #expect(result == .updated(to: "4.12.0"))

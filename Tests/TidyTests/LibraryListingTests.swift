@@ -68,7 +68,7 @@ import Testing
     /// A call that is removed or changed shows in this file, and so in its commit.
     @Test func `the listing of what is public is the library's`() throws {
         let file = "docs/library-api.txt"
-        let listing = try Self.listing()
+        let listing = try Self.declarations().map(\.text).sorted()
         #expect(listing.count > 200)
         let text = listing.joined(separator: "\n") + "\n"
         if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
@@ -81,16 +81,41 @@ import Testing
         )
     }
 
+    @Test func `each public declaration of the library has a summary`() throws {
+        for declaration in try Self.declarations() {
+            #expect(declaration.isDescribed, "\(declaration.text)")
+        }
+    }
+
+    /// DocC refuses what its page names wrongly; this finds what it does not name.
+    @Test func `each public type of the library is a topic of its documentation`() throws {
+        let page = try Repository.text(
+            "Sources/VehicleModules/VehicleModules.docc/VehicleModules.md"
+        )
+        for declaration in try Self.declarations() {
+            let type = declaration.text.prefixMatch(of: /(?:struct|enum|protocol) (\w+)/)
+            guard let type else { continue }
+            #expect(page.contains("- ``\(type.1)``\n"), "\(type.1)")
+        }
+    }
+
     /// Each public declaration as a line, with the name of its type.
-    private static func listing() throws -> [String] {
-        var found: [String] = []
+    private static func declarations() throws -> [(text: String, isDescribed: Bool)] {
+        var found: [(text: String, isDescribed: Bool)] = []
         for source in try Repository.sources("Sources/VehicleModules") {
             // The types around a line, with their indentation.
             var around: [(indent: Int, name: String, isPublic: Bool, isEnum: Bool)] = []
             var lines = source.lines[...]
+            var isDescribed = false
             while let line = lines.popFirst() {
                 let text = line.drop { $0 == " " }
-                guard !text.isEmpty, !text.hasPrefix("//") else { continue }
+                guard !text.isEmpty, !text.hasPrefix("//") else {
+                    isDescribed = text.hasPrefix("///")
+                    continue
+                }
+                // An attribute is between a declaration and its summary.
+                if text.hasPrefix("@") { continue }
+                defer { isDescribed = false }
                 let indent = line.count - text.count
                 around.removeAll { $0.indent >= indent }
                 let type = text.prefixMatch(
@@ -103,7 +128,7 @@ import Testing
                 if text.hasPrefix("public ") || isCase && text.hasPrefix("case ") {
                     if isOurs, text.hasPrefix("public ") || around.last?.isPublic == true {
                         let whole = declaration(text, &lines)
-                        found.append((path.isEmpty ? "" : path + ": ") + whole)
+                        found.append(((path.isEmpty ? "" : path + ": ") + whole, isDescribed))
                     }
                 }
                 if let type {
@@ -112,7 +137,7 @@ import Testing
                 }
             }
         }
-        return found.sorted()
+        return found
     }
 
     /// A declaration from its first word to its body, as one line.

@@ -1,5 +1,5 @@
 package import Base
-import Radio
+package import Radio
 import Simulation
 
 extension Family {
@@ -21,15 +21,33 @@ extension ProfileShape {
     static let mcumgr = Self(
         .mcumgr,
         unnamed: "MCUmgr device",
-        groups: [
-            Group(
-                "management",
-                service: SMPNumbers.service,
-                [Group.Role(GATTRole(rawValue: "smp"), SMPNumbers.characteristic.uuid)]
-            )
-        ],
+        groups: [management(isRequired: true)],
         authentications: [.none],
         places: [.setting, .statistic, .file, .characteristic],
         protocols: [.smp]
     )
+
+    /// A family that a program brings along: its modules have values behind a wire of their own, and
+    /// may support SMP besides.
+    package static func own(_ family: Family) -> Self {
+        let own = AuthenticationForm(rawValue: "own")
+        return Self(
+            family,
+            unnamed: family.rawValue,
+            groups: [management(isRequired: false)],
+            authentications: [.none, own],
+            keyed: [own],
+            places: [.value, .setting, .statistic, .file, .characteristic],
+            protocols: [.smp]
+        )
+    }
+
+    private static func management(isRequired: Bool) -> Group {
+        Group(
+            "management",
+            service: SMPNumbers.service,
+            isRequired: isRequired,
+            [Group.Role(GATTRole(rawValue: "smp"), SMPNumbers.characteristic.uuid)]
+        )
+    }
 }

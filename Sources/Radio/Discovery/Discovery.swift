@@ -73,14 +73,17 @@ package final class Discovery: Sendable {
             let next = min(deadline, heard.nextLoss ?? deadline)
             do throws(RadioError) {
                 let advertisement = try await scan.next(before: next)
+                // Profiles of several families may claim it: all of them are heard.
+                var wanted: DiscoveredModule?
                 for claim in library.claims(on: advertisement) {
                     guard let sighting = heard.hear(claim, advertisement, at: time.now) else {
                         continue
                     }
                     if sighting.isNew { notes("heard \(sighting.module.serial)") }
                     modules.set(heard.list)
-                    if isWanted(sighting.module) { return sighting.module }
+                    if isWanted(sighting.module) { wanted = wanted ?? sighting.module }
                 }
+                if let wanted { return wanted }
             } catch {
                 guard error == .timedOut else { throw error }
             }

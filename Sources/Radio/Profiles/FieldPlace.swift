@@ -41,7 +41,7 @@ struct FieldPlace {
         switch kind {
         case .register, .command: return record(kind, &part, diagnostics)
         case .statistic: return statistic(&part, diagnostics)
-        case .characteristic, .setting, .file: return whole(kind, &part, diagnostics)
+        case .characteristic, .setting, .file, .value: return whole(kind, &part, diagnostics)
         }
     }
 
@@ -135,6 +135,7 @@ struct FieldPlace {
             let isSaved = isWritten ? part.boolean("save", default: true) : true
             place = key.map { .setting($0, isSaved: isSaved) }
         case .file: place = name("file", &part, diagnostics).map { .file($0) }
+        case .value: place = part.node("value")?.hex16(diagnostics).map { .value($0) }
         case .register, .command, .statistic: return nil
         }
         let limit = place?.limit ?? 512

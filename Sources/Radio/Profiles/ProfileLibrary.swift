@@ -17,7 +17,9 @@ package struct ProfileLibrary: Sendable {
 
     private let bootloader: @Sendable (Profile) -> BootloaderForm?
     /// What profiles of each family may contain.
-    private let shapes: [ProfileShape]
+    private var shapes: [ProfileShape]
+    /// What makes the drivers of families that a program has brought along.
+    private var makers: [Family: @Sendable (Profile, Secret?) -> any UpdateDriver] = [:]
 
     package init(
         _ profiles: [Profile] = [],
@@ -114,6 +116,41 @@ package struct ProfileLibrary: Sendable {
         var library = self
         library.add(profile)
         return library
+    }
+
+    // MARK: Families of a program
+
+    package var families: [Family] { shapes.map(\.family) }
+
+    /// A copy with one more family, whose modules `driver` recognises, opens and updates.
+    package func adding(
+        _ shape: ProfileShape,
+        driver: @escaping @Sendable (Profile, Secret?) -> any UpdateDriver
+    ) -> ProfileLibrary {
+        var library = self
+        library.shapes.append(shape)
+        library.makers[shape.family] = driver
+        return library
+    }
+
+    /// The driver for a module of a program's family; nil for other families.
+    package func driver(of profile: Profile, _ secret: Secret?) -> (any UpdateDriver)? {
+        makers[profile.family]?(profile, secret)
+    }
+
+    /// Whether modules of this profile, of a program's family, need a secret.
+    package func needsKey(_ profile: Profile) -> Bool {
+        let shape = shapes.first { $0.family == profile.family }
+        return shape?.keyed.contains(profile.authentication) ?? false
+    }
+
+    /// Adds a profile from memory; all mistakes in it go into `diagnostics`.
+    package func adding(
+        _ bytes: [UInt8],
+        file: String,
+        _ diagnostics: Diagnostics
+    ) -> ProfileLibrary {
+        Profile.parse(bytes, file: file, of: shapes, diagnostics).map { adding($0) } ?? self
     }
 
     // MARK: The operator's profiles

@@ -10,17 +10,19 @@ package enum ValuePlace: Sendable, Hashable {
     /// A value by its key. A written value survives a restart only if `isSaved`.
     case setting(String, isSaved: Bool)
     case file(String)
+    /// A value by its number, behind a wire of the family's own.
+    case value(UInt16)
 
     /// The kinds of place, each by the first key with which a profile writes it.
     package enum Kind: String, CaseIterable, Sendable, Hashable {
-        case register, command, characteristic, statistic, setting, file
+        case register, command, characteristic, statistic, setting, file, value
     }
 
     /// The longest value of the place, in bytes.
     package var limit: Int {
         switch self {
         case .record: ByteField.recordLength - ByteField.firstByte
-        case .characteristic, .setting: 512
+        case .characteristic, .setting, .value: 512
         case .statistic: 8
         case .file: 4_096
         }
@@ -30,7 +32,7 @@ package enum ValuePlace: Sendable, Hashable {
     package var isWhole: Bool {
         switch self {
         case .record, .statistic: false
-        case .characteristic, .setting, .file: true
+        case .characteristic, .setting, .file, .value: true
         }
     }
 }

@@ -1,6 +1,14 @@
 package import Base
 package import Radio
 
+/// The values of one module behind a wire of its family's own, each with its number.
+package protocol OwnValues: Sendable {
+    /// Nil when the module does not have it.
+    func read(_ number: UInt16) async throws(ModuleError) -> [UInt8]?
+
+    func write(_ bytes: [UInt8], to number: UInt16) async throws(ModuleError)
+}
+
 /// The properties of a module that supports SMP: statistics, settings, files and characteristics.
 package final class SMPProperties: PropertyHolder {
     /// Saving writes to flash, possibly after an erase.
@@ -11,8 +19,16 @@ package final class SMPProperties: PropertyHolder {
     nonisolated(unsafe) private let client: SMPClient
     private let link: any Link
     private let time: any Timekeeper
+    private let values: (any OwnValues)?
 
-    init(client: SMPClient, link: any Link, profile: Profile, time: any Timekeeper) {
+    init(
+        client: SMPClient,
+        link: any Link,
+        profile: Profile,
+        time: any Timekeeper,
+        values: (any OwnValues)? = nil
+    ) {
+        self.values = values
         unsafe self.client = client
         self.link = link
         self.profile = profile
@@ -64,7 +80,13 @@ package final class SMPProperties: PropertyHolder {
             }
             return found.value
         case .file(let name): return try await file(name, limit: place.limit)
+        case .value(let number): return try await own().read(number)
         }
+    }
+
+    private func own() throws(ModuleError) -> any OwnValues {
+        if let values { return values }
+        throw .value("modules of this family have no values of their own")
     }
 
     private func file(_ name: String, limit: Int) async throws(ModuleError) -> [UInt8]? {
@@ -137,6 +159,7 @@ package final class SMPProperties: PropertyHolder {
             try await tell(.commitSettings, "putting the settings into effect")
             if isSaved { try await tell(.saveSettings, "saving the settings", Self.saveLimit) }
         case .file(let name): try await write(data, toFile: name)
+        case .value(let number): try await own().write(data, to: number)
         }
     }
 
@@ -185,6 +208,13 @@ package final class SMPProperties: PropertyHolder {
     package func changes(
         before deadline: Moment
     ) async throws(PropertyReadError) -> [PropertyReading] {
+        guard link.flags(of: SMPNumbers.characteristic) != nil else {
+            // Without SMP, a lost link shows only when it is used.
+            guard let first = profile.properties.first(where: { $0.source != nil }) else {
+                return []
+            }
+            return [PropertyReading(first.name, try await read(first.name))]
+        }
         let isLost: Bool
         do throws(RadioError) {
             isLost = try unsafe await client.isLost(before: deadline)
