@@ -298,8 +298,8 @@ let package = Package(
         tests(
             "FleetStoreTests",
             [
-                "Base", "Store", "Manifest", "Operations", "PrivatePostgres", "Rollout", "Show",
-                "Workbench",
+                "Base", "Families", "Store", "Manifest", "Operations", "PrivatePostgres", "Radio",
+                "Rollout", "Show", "Workbench",
             ]
         ),
         tests("JournalTests", ["Store", "Base", "Workbench"]),

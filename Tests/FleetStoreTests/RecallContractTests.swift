@@ -9,7 +9,7 @@ import Workbench
     private let now = WallTime(milliseconds: 0)
 
     /// A vehicle whose module a run has the right to.
-    private struct Bus {
+    struct Bus {
         let rights: any Coordinator
         let journal: Journal
         let ground: Ground

@@ -552,7 +552,8 @@ struct NightJudge {
             for number in story.vehicles.indices where !account.rivals.contains(number) {
                 let name = NightDepot.name(number)
                 guard let image = NightImage.of(story.vehicles[number].kind),
-                    !scene.debts.contains(name), !scene.debtsOfRival.contains(name)
+                    !scene.debts.contains(name), !scene.debtsOfRival.contains(name),
+                    !cleared.contains(number)
                 else { continue }
                 let (then, now) = (scene.vehicles[number], account.after.vehicles[number])
                 guard now.version != then.version, let version = now.version,

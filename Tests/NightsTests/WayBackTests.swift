@@ -26,6 +26,8 @@ import Testing
         )
         // The second release is found unwell, so that the gate trips in the middle of it.
         (story.policy.judge, story.policy.gate) = (1, count / 3)
+        // An update that is found unwell is not tried again.
+        story.policy.device = 0
         (story.policy.adapters, story.policy.links) = (2, 2)
         var release = NightStory.Night()
         release.edits = [.newImages]

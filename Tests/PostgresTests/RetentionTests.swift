@@ -70,7 +70,7 @@ struct RetentionTests {
                 .execution: 2 + 1 + 1, .step: 2 + 0, .missed: 1, .said: 2, .gateway: 4,
                 .verdict: 3, .rollout: 1, .hearing: 2,
                 // But for the last of each gateway, those that are new, and one that a doubt is of.
-                .run: 2 * 3 + 1, .plan: 1,
+                .run: 2 * 3 + 1, .plan: 1, .transfer: 0,
             ]
             let kept = Mutex<[String]>([])
             for table in FleetPast.allCases {

@@ -96,6 +96,10 @@ package struct RollbackSearch: Sendable {
             candidates = try self.candidates(of: from, known)
             answer = try search(from, known, candidates)
         }
+        let rows = answer.fates.filter { common.takes($0.vehicle.id) }
+        guard !rows.isEmpty else {
+            throw CommandError(.usage, "\(rollout.visible) has no such vehicle")
+        }
         let isRecalled = known.hold?.kind == .recalled
         // It goes on with the plan that it was begun with.
         let kept =
@@ -117,8 +121,7 @@ package struct RollbackSearch: Sendable {
                 at: RealTime().wallTime
             ),
             isAgain: !isRecalled && known.last != nil,
-            rows: answer.fates.filter { common.takes($0.vehicle.id) }
-                .map { Rollback.Row(vehicle: $0.vehicle, sent: $0.sent, fate: $0.fate) }
+            rows: rows.map { Rollback.Row(vehicle: $0.vehicle, sent: $0.sent, fate: $0.fate) }
         )
     }
 
