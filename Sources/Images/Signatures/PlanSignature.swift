@@ -1,7 +1,7 @@
 import Base
 
 /// A public key of somebody who approves plans: of minisign, or of OpenSSH.
-package enum ApproverKey: Sendable, Hashable, CustomStringConvertible {
+package enum ApproverKey: Sendable, Hashable {
     case minisign(MinisignKey)
     case ssh(SSHKey)
 
@@ -24,13 +24,6 @@ package enum ApproverKey: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    package var description: String {
-        switch self {
-        case .minisign(let key): "minisign \(key)"
-        case .ssh(let key): "\(key)"
-        }
-    }
-
     /// Whether a signature says that it was made with this key; that proves nothing.
     package func isNamed(by signature: PlanSignature) -> Bool {
         switch (self, signature) {
@@ -45,8 +38,7 @@ package enum ApproverKey: Sendable, Hashable, CustomStringConvertible {
         switch (self, signature) {
         case (.minisign(let key), .minisign(let signature)):
             (try? signature.verify(bytes, by: key)) != nil
-        case (.ssh(let key), .ssh(let signature)):
-            signature.key.identity == key.identity && signature.verifies(bytes)
+        case (.ssh, .ssh(let signature)): isNamed(by: .ssh(signature)) && signature.verifies(bytes)
         case (.minisign, .ssh), (.ssh, .minisign): false
         }
     }
@@ -58,27 +50,23 @@ package enum PlanSignature: Sendable, Equatable {
     case ssh(SSHSignature)
 
     /// Why a text is no such signature.
-    package enum Fault: Error, Equatable, Sendable, CustomStringConvertible {
-        case minisign(MinisignError)
-        case ssh(SSHSignatureFault)
-
-        package var description: String {
-            switch self {
-            case .minisign(let error): error.description
-            case .ssh(let fault): fault.description
-            }
-        }
+    package struct Fault: Error, Sendable {
+        package let words: String
     }
 
     package init(_ text: [UInt8]) throws(Fault) {
-        if text.starts(with: SSHSignature.firstLine.utf8) {
-            do throws(SSHSignatureFault) { self = .ssh(try SSHSignature(text)) } catch {
-                throw .ssh(error)
-            }
-        } else {
-            do throws(MinisignError) { self = .minisign(try MinisignSignature(text)) } catch {
-                throw .minisign(error)
-            }
+        do {
+            self =
+                text.starts(with: SSHSignature.firstLine.utf8)
+                ? .ssh(try SSHSignature(text)) : .minisign(try MinisignSignature(text))
+        } catch { throw Fault(words: "\(error)") }
+    }
+
+    /// The key that it says it was made with.
+    package var signer: String {
+        switch self {
+        case .minisign(let signature): "minisign \(signature.keyID)"
+        case .ssh(let signature): "\(signature.key)"
         }
     }
 }

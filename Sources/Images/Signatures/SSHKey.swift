@@ -6,30 +6,15 @@ import COpenSSL
 /// The formats are those of RFC 4253 (6.6), RFC 5656 and RFC 8709, and for keys in hardware of
 /// OpenSSH's PROTOCOL.u2f.
 package struct SSHKey: Sendable, Hashable, CustomStringConvertible {
-    /// A curve of ECDSA keys, by its name in OpenSSH.
-    private enum Curve: String {
-        case nistp256, nistp384, nistp521
-
-        /// The algorithm of keys, with the curve (RFC 5480, 2.1.1).
-        var algorithm: [UInt8] {
-            let name: [UInt8] =
-                switch self {
-                case .nistp256: [0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07]
-                case .nistp384: [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22]
-                case .nistp521: [0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23]
-                }
-            return [0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01] + name
-        }
-
-        var pointSize: Int {
-            switch self {
-            case .nistp256: 65
-            case .nistp384: 97
-            case .nistp521: 133
-            }
-        }
-    }
-
+    /// The curves of ECDSA keys (RFC 5480, 2.1.1.1) and the sizes of points on them, by their names in OpenSSH.
+    private static let curves: [String: (id: [UInt8], size: Int)] = [
+        "nistp256": ([0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07], 65),
+        "nistp384": ([0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x22], 97),
+        "nistp521": ([0x06, 0x05, 0x2B, 0x81, 0x04, 0x00, 0x23], 133),
+    ]
+    private static let ecdsa: [UInt8] = [
+        0x06, 0x07, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01,
+    ]
     private static let rsa: [UInt8] = [
         0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x01, 0x01, 0x05, 0x00,
     ]
@@ -81,10 +66,10 @@ package struct SSHKey: Sendable, Hashable, CustomStringConvertible {
             "sk-ecdsa-sha2-nistp256@openssh.com":
             let name = try reader.sshText()
             let point = try reader.sshString()
-            guard let curve = Curve(rawValue: name), type.contains("-\(name)"),
-                point.count == curve.pointSize, point.first == 0x04
+            guard let curve = curves[name], type.contains("-\(name)"), point.count == curve.size,
+                point.first == 0x04
             else { return nil }
-            encoded = DER.publicKey(curve.algorithm, point)
+            encoded = DER.publicKey(ecdsa + curve.id, point)
         case "ssh-rsa":
             let exponent = try reader.sshString()
             let modulus = Array(try reader.sshString().drop { $0 == 0 })

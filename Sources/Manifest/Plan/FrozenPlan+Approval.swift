@@ -1,34 +1,21 @@
 package import Base
 
-/// What people approve of a plan besides its work.
-package struct PlanSurroundings: Sendable {
-    /// The fleet whose gateways carry it out; nil for a machine of its own.
-    package let fleet: String?
-    /// The operator's own profiles, each with the digest of its file.
-    package let profiles: [(name: String, digest: SHA256Digest)]
-
-    package init(
-        fleet: String? = nil,
-        profiles: [(name: String, digest: SHA256Digest)] = []
-    ) {
-        self.fleet = fleet
-        self.profiles = profiles
-    }
-}
-
 extension FrozenPlan {
     /// The text that people sign: the plan in its unique spelling, the other devices of its
     /// vehicles, every program that it starts, the fleet and the operator's profiles.
     ///
     /// A line for each member, and for each element of a list in it, so that two texts can be compared.
-    package func approvalText(_ surroundings: PlanSurroundings) -> String {
+    package func approvalText(
+        fleet: String?,
+        profiles: [(name: String, digest: SHA256Digest)]
+    ) -> String {
         let more = JSONValue.object([
             "devices": .array(vehicles.compactMap(\.device)),
             "programs": .array(programs.map(\.document)),
             "profiles": .array(
-                surroundings.profiles.map { [.string($0.name), .string($0.digest.description)] }
+                profiles.map { [.string($0.name), .string($0.digest.description)] }
             ),
-            "fleet": surroundings.fleet.map { .string($0) },
+            "fleet": fleet.map { .string($0) },
         ])
         let members = (canonical.members ?? []) + (more.members ?? [])
         let lines = members.map { member in

@@ -1,172 +1,116 @@
 package import Base
 
 /// What a plan has otherwise than the one that was approved, field by field.
-package struct PlanDifference {
-    /// One line for each, those of vehicles first.
-    package let lines: [String]
-
-    /// Both are texts that people sign (`approvalText`).
-    package init(_ now: JSONValue, approved: JSONValue) {
-        guard now != approved else {
-            lines = []
-            return
+package enum PlanDifference {
+    /// One line for each difference of two texts that people sign (`approvalText`), those of vehicles first.
+    package static func lines(_ now: JSONValue, approved: JSONValue) -> [String] {
+        guard now != approved else { return [] }
+        let (mine, theirs) = (PlanLeaves(now), PlanLeaves(approved))
+        let known = Dictionary(theirs.vehicles) { first, _ in first }
+        let present = Dictionary(mine.vehicles) { first, _ in first }
+        // One line for all vehicles with the same difference.
+        var order: [String] = []
+        var whose: [String: [String]] = [:]
+        func note(_ line: String, _ vehicle: String) {
+            if whose[line] == nil { order.append(line) }
+            whose[line, default: []].append(vehicle)
         }
-        var comparison = Comparison()
-        comparison.vehicles(now, approved)
-        let special = ["vehicles", "steps", "images", "devices"]
-        comparison.compare(
-            .object((now.members ?? []).filter { !special.contains($0.name) }),
-            .object((approved.members ?? []).filter { !special.contains($0.name) }),
-            at: []
-        )
-        lines = comparison.lines
+        for (id, leaves) in mine.vehicles {
+            let lines = known[id].map { compare(leaves, $0) }
+            for line in lines ?? ["was not approved as a vehicle of it"] { note(line, id) }
+        }
+        for (id, _) in theirs.vehicles where present[id] == nil {
+            note("was approved and is not in the plan", id)
+        }
+        let ofVehicles = order.map { line in
+            let vehicles = whose[line] ?? []
+            let more = vehicles.count > 1 ? " and \(vehicles.count - 1) more" : ""
+            return "\(vehicles.first?.visible ?? "")\(more): \(line)"
+        }
+        let lines = ofVehicles + compare(mine.others, theirs.others)
+        return lines.isEmpty ? ["its parts were approved in another order"] : lines
     }
 
-    /// A vehicle of a plan, with its steps.
-    private struct Vehicle {
-        let id: String
-        let value: JSONValue
-
-        init?(_ row: JSONValue, _ steps: [JSONValue], _ devices: [String: JSONValue]) {
-            guard let row = row.array, row.count >= 5, let id = row[0].string,
-                let index = row[4].integer.flatMap({ Int(exactly: $0) }),
-                steps.indices.contains(index)
-            else { return nil }
-            self.id = id
-            value = .object([
-                "serial": row[1], "family": row[2], "profile": row[3],
-                "label": row.count > 5 ? row[5] : .object([]), "step": steps[index],
-                "device": devices[id] ?? .object([]),
-            ])
+    private static func compare(_ now: [PlanLeaves.Leaf], _ approved: [PlanLeaves.Leaf]) -> [String]
+    {
+        let known = Dictionary(approved.map { ($0.path, $0.value) }) { first, _ in first }
+        let present = Set(now.map(\.path))
+        func line(_ path: String, _ now: String?, _ approved: String?) -> String {
+            let words = [now, approved].map { ($0 ?? "(none)").visible }
+            return "\(path.visible) \(words[0]) was approved as \(words[1])"
         }
+        return now.filter { known[$0.path] != $0.value }
+            .map { line($0.path, $0.value, known[$0.path]) }
+            + approved.filter { !present.contains($0.path) }.map { line($0.path, nil, $0.value) }
+    }
+}
 
-        /// Whether a step installs this image.
-        func uses(_ image: String) -> Bool {
-            (value["step"]?.array ?? []).contains { step in
-                step["update"]?.string == image
-                    || step["via"]?.array?.contains(.string(image)) == true
+/// The fields of a plan, each with its path; those of a vehicle include its steps and their images.
+private struct PlanLeaves {
+    struct Leaf {
+        let path: String
+        let value: String
+    }
+
+    private(set) var vehicles: [(String, [Leaf])] = []
+    private(set) var others: [Leaf] = []
+
+    init(_ plan: JSONValue) {
+        let steps = plan["steps"]?.array ?? []
+        var images: [String: [Leaf]] = [:]
+        for image in plan["images"]?.array ?? [] {
+            let name = image["name"]?.string ?? ""
+            images[name] = Self.leaves(image, "image \(name)")
+        }
+        var devices: [String: JSONValue] = [:]
+        for device in plan["devices"]?.array ?? [] {
+            guard let pair = device.array, pair.count == 2, let id = pair[0].string else {
+                continue
             }
+            devices[id] = pair[1]
+        }
+        for row in plan["vehicles"]?.array ?? [] {
+            guard let row = row.array, row.count >= 5, let id = row[0].string else { continue }
+            let index = row[4].integer.flatMap { Int(exactly: $0) } ?? -1
+            let own = steps.indices.contains(index) ? steps[index] : .null
+            let parts = [
+                ("serial", row[1]), ("family", row[2]), ("profile", row[3]),
+                ("label", row.count > 5 ? row[5] : .null), ("device", devices[id] ?? .null),
+                ("step", own),
+            ]
+            let names = (own.array ?? []).flatMap { step in
+                [step["update"]].compactMap(\.self) + (step["via"]?.array ?? [])
+            }.compactMap(\.string)
+            let leaves =
+                parts.flatMap { Self.leaves($0.1, $0.0) }
+                + Set(names).sorted().flatMap { images[$0] ?? [] }
+            vehicles.append((id, leaves))
+        }
+        for member in plan.members ?? []
+        where !["vehicles", "steps", "images", "devices"].contains(member.name) {
+            others += Self.leaves(member.value, member.name)
         }
     }
 
-    private struct Comparison {
-        private(set) var lines: [String] = []
-
-        mutating func vehicles(_ now: JSONValue, _ approved: JSONValue) {
-            let (mine, theirs) = (Self.list(now), Self.list(approved))
-            let known = Dictionary(theirs.map { ($0.id, $0) }) { first, _ in first }
-            let images = Self.images(now, approved)
-            // One line for all vehicles with the same difference.
-            var order: [String] = []
-            var whose: [String: [String]] = [:]
-            func note(_ line: String, _ vehicle: String) {
-                if whose[line] == nil { order.append(line) }
-                whose[line, default: []].append(vehicle)
-            }
-            var told: Set<String> = []
-            for vehicle in mine {
-                guard let other = known[vehicle.id] else {
-                    note("was not approved as a vehicle of it", vehicle.id)
-                    continue
-                }
-                var own = Comparison()
-                own.compare(vehicle.value, other.value, at: [])
-                for line in own.lines { note(line, vehicle.id) }
-                for (image, lines) in images where vehicle.uses(image) {
-                    told.insert(image)
-                    for line in lines { note(line, vehicle.id) }
-                }
-            }
-            let present = Set(mine.map(\.id))
-            for vehicle in theirs where !present.contains(vehicle.id) {
-                note("was approved and is not in the plan", vehicle.id)
-            }
-            lines += order.map { line in
-                let vehicles = whose[line] ?? []
-                let more = vehicles.count > 1 ? " and \(vehicles.count - 1) more" : ""
-                return "\(vehicles.first?.visible ?? "")\(more): \(line)"
-            }
-            for (image, words) in images where !told.contains(image) { lines += words }
-            if lines.isEmpty, mine.map(\.id) != theirs.map(\.id) {
-                lines.append("the vehicles were approved in another order")
-            }
+    private static func leaves(_ value: JSONValue, _ path: String) -> [Leaf] {
+        switch value {
+        case .null: []
+        case .object(let members):
+            members.flatMap { leaves($0.value, "\(path): \($0.name)") }
+        case .array(let elements):
+            elements.enumerated().flatMap { leaves($0.element, "\(path) \($0.offset + 1)") }
+        case .string(let text): [Leaf(path: path, value: text.isEmpty ? "''" : text)]
+        // Lengths of time are kept in nanoseconds.
+        case .integer(let number) where number >= 1_000_000_000 && !path.hasSuffix("size"):
+            [Leaf(path: path, value: exact(.nanoseconds(number)))]
+        case .bool, .integer, .number: [Leaf(path: path, value: value.text)]
         }
+    }
 
-        private static func list(_ plan: JSONValue) -> [Vehicle] {
-            let steps = plan["steps"]?.array ?? []
-            var devices: [String: JSONValue] = [:]
-            for device in plan["devices"]?.array ?? [] {
-                guard let pair = device.array, pair.count == 2, let id = pair[0].string else {
-                    continue
-                }
-                devices[id] = pair[1]
-            }
-            return (plan["vehicles"]?.array ?? []).compactMap { Vehicle($0, steps, devices) }
-        }
-
-        /// The differences of each image, by its name.
-        private static func images(
-            _ now: JSONValue,
-            _ approved: JSONValue
-        ) -> [(name: String, lines: [String])] {
-            func list(_ plan: JSONValue) -> [(name: String, value: JSONValue)] {
-                (plan["images"]?.array ?? []).map { ($0["name"]?.string ?? "", $0) }
-            }
-            let (mine, theirs) = (list(now), list(approved))
-            let names =
-                mine.map(\.name)
-                + theirs.map(\.name).filter { name in
-                    !mine.contains { $0.name == name }
-                }
-            return names.map { name in
-                var own = Comparison()
-                own.compare(
-                    mine.first { $0.name == name }?.value,
-                    theirs.first { $0.name == name }?.value,
-                    at: ["image \(name)"]
-                )
-                return (name, own.lines)
-            }
-        }
-
-        mutating func compare(_ now: JSONValue?, _ approved: JSONValue?, at path: [String]) {
-            guard now != approved else { return }
-            if let mine = now?.members, let theirs = approved?.members {
-                let names =
-                    mine.map(\.name)
-                    + theirs.map(\.name).filter { name in
-                        !mine.contains { $0.name == name }
-                    }
-                for name in names { compare(now?[name], approved?[name], at: path + [name]) }
-                return
-            }
-            if let mine = now?.array, let theirs = approved?.array, mine.count == theirs.count {
-                for (index, pair) in zip(mine, theirs).enumerated() {
-                    let name = (path.last ?? "") + " \(index + 1)"
-                    compare(pair.0, pair.1, at: path.dropLast() + [name])
-                }
-                return
-            }
-            let key = path.last ?? ""
-            var (mine, theirs) = (Self.words(now, of: key), Self.words(approved, of: key))
-            if mine == theirs { (mine, theirs) = (now?.text ?? "", approved?.text ?? "") }
-            let place = path.dropLast().map { "\($0.visible): " }.joined()
-            lines.append("\(place)\(key.visible) \(mine.visible) was approved as \(theirs.visible)")
-        }
-
-        private static let longest = 160
-
-        /// Lengths of time are kept in nanoseconds.
-        private static func words(_ value: JSONValue?, of key: String) -> String {
-            switch value {
-            case nil: return "(none)"
-            case .string(let text)?: return text.isEmpty ? "''" : text
-            case .integer(let number)? where number >= 1_000_000_000 && key != "size":
-                return Duration.nanoseconds(number).brief
-            case let value?:
-                let text = value.text
-                return text.count > longest ? text.prefix(longest) + "…" : text
-            }
-        }
+    /// As people write it, where that says it exactly.
+    private static func exact(_ time: Duration) -> String {
+        if Duration(text: time.brief) == time { return time.brief }
+        return time.nanoseconds % 1_000_000_000 == 0
+            ? "\(time.nanoseconds / 1_000_000_000)s" : "\(time.nanoseconds)ns"
     }
 }

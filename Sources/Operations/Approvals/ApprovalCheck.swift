@@ -28,7 +28,7 @@ package struct ApprovalCheck {
         guard let rule = try ApprovalPolicyFile.policy(context)?.rule(for: plan.name) else {
             return nil
         }
-        let text = plan.approvalText(try options.surroundings(of: plan))
+        let text = try plan.approvalText(options.fleet, options.common)
         let shared = try await shared(plan.name)
         let kept = ApprovalArchive(state: options.state).plan(of: plan.name)
         let file = options.approved ?? options.manifest + ".plan"
@@ -88,7 +88,7 @@ package struct ApprovalCheck {
         guard let approved = SignedPlan.document(other.text), let now = SignedPlan.document(text)
         else { return ["\(other.place.visible) is no plan that was saved"] }
         let names = rule.verdict(on: other.text, other.signatures, on: day).approved
-        let lines = PlanDifference(now, approved: approved).lines
+        let lines = PlanDifference.lines(now, approved: approved)
         let more = lines.count - mostDifferences
         return [
             "it is not the plan in \(other.place.visible), approved by "
@@ -117,32 +117,23 @@ package struct ApprovalCheck {
     }
 }
 
-extension RunOptions {
-    /// What is approved besides the plan itself.
-    func surroundings(of plan: FrozenPlan) throws(CommandError) -> PlanSurroundings {
-        PlanSurroundings(
-            fleet: fleet?.commonName,
-            profiles: try ProfileFolder.digests(of: plan, common)
-        )
-    }
-
-    /// Writes the plan for people to approve, instead of carrying it out.
-    func save(_ plan: FrozenPlan, to path: String, _ context: Context) throws(CommandError) {
-        try plan.save(to: path, try surroundings(of: plan))
-        context.answer(
-            common,
-            .object([
-                "schema": 1, "rollout": .string(plan.name), "file": .string(path),
-                "exit": ExitCode.done.json,
-            ]),
-            "the plan of \(plan.name) is in \(path.visible); nothing was carried out\n"
-        )
-    }
-}
-
 extension FrozenPlan {
-    func save(to path: String, _ surroundings: PlanSurroundings) throws(CommandError) {
-        let text = approvalText(surroundings)
+    /// The text that people sign, with what this machine adds to it.
+    fileprivate func approvalText(
+        _ fleet: FleetAccess?,
+        _ common: CommonOptions
+    ) throws(CommandError) -> String {
+        let profiles = try ProfileFolder.digests(of: self, common)
+        return approvalText(fleet: fleet?.commonName, profiles: profiles)
+    }
+
+    /// Writes it for people to approve.
+    func save(
+        to path: String,
+        _ fleet: FleetAccess?,
+        _ common: CommonOptions
+    ) throws(CommandError) {
+        let text = try approvalText(fleet, common)
         guard let code = Draft.write(Array(text.utf8), to: path, mode: 0o644) else { return }
         throw CommandError(
             .cannotCreate,

@@ -86,11 +86,11 @@ extension ApprovalPolicy.Rule {
         }
         for signature in found {
             switch signature.content {
-            case .failure(let fault): words.append("\(signature.place.visible): \(fault)")
+            case .failure(let fault): words.append("\(signature.place.visible): \(fault.words)")
             case .success(let content):
                 guard !approvers.contains(where: { $0.key.isNamed(by: content) }) else { continue }
                 words.append(
-                    "\(signature.place.visible) is by nobody whom the policy names\(content.signer)"
+                    "\(signature.place.visible) is by nobody whom the policy names: \(content.signer)"
                 )
             }
         }
@@ -100,13 +100,6 @@ extension ApprovalPolicy.Rule {
             words: words,
             counted: counted
         )
-    }
-}
-
-extension PlanSignature {
-    /// The key that a signature contains, for messages.
-    fileprivate var signer: String {
-        if case .ssh(let signature) = self { ": \(signature.key)" } else { "" }
     }
 }
 
@@ -146,42 +139,25 @@ extension ApprovalPolicy {
         _ entry: SourceNode.Entry,
         _ diagnostics: Diagnostics
     ) -> Approver? {
-        guard Naming.isWord(Array(entry.key.utf8), upperCase: true) else {
-            diagnostics.error(
-                entry.keyPlace,
-                "\(quoted(entry.key)) is no name of a person",
-                hint: names
-            )
-            return nil
-        }
         var reader = FieldReader(entry.value, diagnostics, as: "a key")
         let (keyPlace, untilPlace) = (reader.place(of: "key"), reader.place(of: "until"))
-        let line = reader.text("key")
-        let text = reader.text("until", .optional)
+        let (line, until) = (reader.text("key"), reader.text("until", .optional))
         reader.finish()
-        let until = text.flatMap { CalendarDay($0) }
-        if let text, until == nil {
-            diagnostics.error(
-                untilPlace,
-                "\(quoted(text)) is no day",
-                hint: "write the last day, as in 2027-01-31"
-            )
+        let day = until.flatMap { CalendarDay($0) }
+        if let until, day == nil {
+            let hint = "write the last day, as in 2027-01-31"
+            diagnostics.error(untilPlace, "\(quoted(until)) is no day", hint: hint)
         }
         guard let line else { return nil }
         guard let key = ApproverKey(line) else {
-            diagnostics.error(
-                keyPlace,
-                "the key of \(entry.key) cannot sign plans",
-                hint:
-                    "write the line of an OpenSSH .pub file (ed25519, ecdsa, or RSA of 2048 bits and "
-                    + "more), or minisign's line RW…"
-            )
+            let hint =
+                "write the line of an OpenSSH .pub file (ed25519, ecdsa, or RSA of 2048 bits and more), "
+                + "or minisign's line RW…"
+            diagnostics.error(keyPlace, "the key of \(entry.key) cannot sign plans", hint: hint)
             return nil
         }
-        return Approver(name: entry.key, key: key, until: until)
+        return Approver(name: entry.key, key: key, until: day)
     }
-
-    private static let names = "letters, digits, '.', '_' and '-' make a name"
 
     private static func rule(
         _ node: SourceNode,
@@ -189,27 +165,16 @@ extension ApprovalPolicy {
         _ diagnostics: Diagnostics
     ) -> Rule? {
         var reader = FieldReader(node, diagnostics, as: "a rule")
-        let place = reader.place(of: "name")
-        let name = reader.text("name")
-        let need = reader.integer("need", in: 0...100)
-        let needPlace = reader.place(of: "need")
-        let isOfAll = !reader.has("of")
-        var approvers = isOfAll ? all : []
+        let (place, needPlace) = (reader.place(of: "name"), reader.place(of: "need"))
+        let (name, need) = (reader.text("name"), reader.integer("need", in: 0...100))
+        var names = Set(reader.has("of") ? [] : all.map(\.name))
         for item in reader.list("of", .optional, of: "names") {
             guard let text = item.text(diagnostics) else { continue }
-            guard let approver = all.first(where: { $0.name == text }) else {
-                diagnostics.error(
-                    item.place,
-                    "\(quoted(text)) is not among the keys",
-                    hint: Nearest.hint(text, among: all.map(\.name))
-                )
-                continue
+            if !all.contains(where: { $0.name == text }) {
+                let hint = Nearest.hint(text, among: all.map(\.name))
+                diagnostics.error(item.place, "\(quoted(text)) is not among the keys", hint: hint)
             }
-            guard !approvers.contains(where: { $0.name == text }) else {
-                diagnostics.error(item.place, "\(text) is named twice")
-                continue
-            }
-            approvers.append(approver)
+            names.insert(text)
         }
         reader.finish()
         guard let name, let need else { return nil }
@@ -217,6 +182,7 @@ extension ApprovalPolicy {
             diagnostics.error(place, "\(quoted(name)) is no pattern of a rollout's name")
             return nil
         }
+        let approvers = all.filter { names.contains($0.name) }
         if need > approvers.count, !diagnostics.hasErrors {
             diagnostics.error(needPlace, "\(need) of \(approvers.count) keys can never approve")
         }

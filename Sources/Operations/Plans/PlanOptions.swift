@@ -31,11 +31,6 @@ package struct PlanOptions: Sendable {
 
     /// Saves a plan for people to approve, where the command line asks for that.
     func save(_ plan: FrozenPlan) throws(CommandError) {
-        guard let saved else { return }
-        let profiles = try ProfileFolder.digests(of: plan, common)
-        try plan.save(
-            to: saved,
-            PlanSurroundings(fleet: fleet?.commonName, profiles: profiles)
-        )
+        if let saved { try plan.save(to: saved, fleet, common) }
     }
 }

@@ -27,7 +27,9 @@ package struct RunPreparation {
         isOrder: Bool = false
     ) async throws(CommandError) -> ExitCode {
         if let path = options.saved {
-            try options.save(written, to: path, context)
+            try written.save(to: path, options.fleet, options.common)
+            let document = JSONValue.object(["schema": 1, "exit": ExitCode.done.json])
+            context.answer(options.common, document, "the plan is in \(path.visible)\n")
             return .done
         }
         let vehicles = try Inputs.selected(written, options.common, state: options.state)
