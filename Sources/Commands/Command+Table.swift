@@ -263,7 +263,8 @@ extension Command {
         ],
         exitCodes: [
             .someFailed, .someMissed, .invalidManifest, .inputMissing, .unavailable,
-            .cannotCreate, .cannotWrite, .busy, .configuration, .interrupted, .terminated,
+            .cannotCreate, .cannotWrite, .busy, .trustRefused, .configuration, .interrupted,
+            .terminated,
         ]
     )
 

@@ -74,7 +74,7 @@ import Testing
             ["G9-0002"],
             named: "v1: device: go-serial G9-0002 was approved as G9-0001"
         ),
-        Field("issuer", "--quick", ["--slow", ""], named: "words 2 "),
+        Field("issuer", "--quick", ["--slow", "--late"], named: "words 2 "),
         Field(
             "pairing",
             "none",

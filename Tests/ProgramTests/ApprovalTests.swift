@@ -60,7 +60,7 @@ import Workbench
             encoding: .utf8
         )
         #expect(html.contains("approved by anna, bo"))
-        for words in [["status"], ["history", "show"], ["status", "--report", "now.html"]] {
+        for words in [["status"], ["history", "show", "last"], ["status", "--report", "now.html"]] {
             let told = try yard.program.run(words + ["--state", yard.program.state]).output
             #expect(told.contains("approved by anna, bo"), "\(words): \(told)")
             let document = try yard.program.run(words + ["--state", yard.program.state, "--json"])
@@ -245,7 +245,7 @@ import Workbench
         #expect(signed.status == 0, "\(signed.errors)")
         #expect(
             signed.errors.contains(
-                "rollout steered\n2 vehicles: v1, v2\nimage city: version 4.12.0"
+                "rollout steered\n2 vehicles: v1, v2\nimage {\"name\":\"city\""
             )
         )
         #expect(
