@@ -60,7 +60,9 @@ import Workbench
             encoding: .utf8
         )
         #expect(html.contains("approved by anna, bo"))
-        for words in [["status"], ["history", "show", "last"], ["status", "--report", "now.html"]] {
+        for words in [
+            ["status"], ["history", "show", "last"], ["status", "--report", "now.html"],
+        ] {
             let told = try yard.program.run(words + ["--state", yard.program.state]).output
             #expect(told.contains("approved by anna, bo"), "\(words): \(told)")
             let document = try yard.program.run(words + ["--state", yard.program.state, "--json"])

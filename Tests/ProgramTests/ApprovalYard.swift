@@ -13,6 +13,10 @@ struct ApprovalYard {
     /// The policy is obeyed by rehearsals because of a variable.
     init(need: Int = 2, more: String = "", until: String = "") throws {
         program = try Program.steered(2, rollout: "{waves: [1, rest]}")
+        try FileManager.default.setAttributes(
+            [.posixPermissions: 0o700],
+            ofItemAtPath: program.folder.path
+        )
         try policy(need: need, more: more, until: until)
     }
 

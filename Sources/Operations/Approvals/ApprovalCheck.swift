@@ -14,7 +14,7 @@ package struct ApprovalCheck {
     /// The approval of a plan, nil where no policy asks for one; or the refusal.
     func answer(
         _ plan: FrozenPlan,
-        at now: WallTime
+        at now: () throws(CommandError) -> WallTime
     ) async -> Result<PlanApproval?, CommandError> {
         do throws(CommandError) { return .success(try await demand(plan, at: now)) } catch {
             return .failure(error)
@@ -23,7 +23,7 @@ package struct ApprovalCheck {
 
     private func demand(
         _ plan: FrozenPlan,
-        at now: WallTime
+        at now: () throws(CommandError) -> WallTime
     ) async throws(CommandError) -> PlanApproval? {
         guard let rule = try ApprovalPolicyFile.policy(context)?.rule(for: plan.name) else {
             return nil
@@ -38,7 +38,7 @@ package struct ApprovalCheck {
         where !signatures.contains(where: { $0.text == signature.text }) {
             signatures.append(signature)
         }
-        let day = CalendarDay(number: Calendar.floor(now.milliseconds, 86_400_000))
+        let day = CalendarDay(number: Calendar.floor(try now().milliseconds, 86_400_000))
         let verdict = rule.verdict(on: text, signatures, on: day)
         guard verdict.isMet else {
             throw refusal(plan, verdict, rule, Self.changes(text, found, rule, day), file)

@@ -55,13 +55,15 @@ package struct PlanSigning {
     /// Writes the signature beside the plan.
     package func sign() throws(CommandError) -> Answer {
         let draft = "\(file).\(getpid()).new"
-        defer { unlink(draft) }
+        defer { try? FilePlace(draft).remove() }
+        let signed: [UInt8]
         let signature: PlanSignature
         do {
             let isOfMinisign = try TextFile.read(path: key, limit: Self.limit)
                 .starts(with: "untrusted comment:".utf8)
             try run(isOfMinisign, into: draft)
-            signature = try PlanSignature(TextFile.read(path: draft, limit: Self.limit))
+            signed = try TextFile.read(path: draft, limit: Self.limit)
+            signature = try PlanSignature(signed)
         } catch let error as CommandError { throw error } catch let fault as PlanSignature.Fault {
             throw CommandError(.unavailable, "no signature was made", because: [fault.words])
         } catch { throw CommandError(.inputMissing, "\(error)") }
@@ -73,8 +75,8 @@ package struct PlanSigning {
                 throw CommandError(.trust, "the signature is not over \(file.visible)")
             }
         }
-        guard rename(draft, path) == 0 else {
-            let cause = Descriptor.text(of: errno)
+        if let code = Draft.write(signed, to: path, mode: 0o644) {
+            let cause = Descriptor.text(of: code)
             throw CommandError(.cannotCreate, "\(path.visible) was not made", because: [cause])
         }
         return Answer(
@@ -99,22 +101,25 @@ package struct PlanSigning {
                 "it must be installed: apt-get install \(isOfMinisign ? "minisign" : "openssh-client")"
         )
         let input = open(file, O_RDONLY | O_CLOEXEC)
-        let output = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        defer { for descriptor in [input, output] where descriptor >= 0 { close(descriptor) } }
-        guard input >= 0, output >= 0 else { throw failed }
+        defer { if input >= 0 { close(input) } }
+        // minisign writes only files.
+        let output = isOfMinisign ? nil : try? Draft.begin(for: draft, mode: 0o644).get()
+        guard input >= 0, isOfMinisign || output != nil else { throw failed }
+        let streams: [(CInt, ChildProgram.Stream)]? = output.map {
+            [(STDIN_FILENO, .descriptor(input)), (STDOUT_FILENO, .descriptor($0.descriptor))]
+        }
         let variables = ["SSH_AUTH_SOCK", "SSH_ASKPASS", "DISPLAY", "WAYLAND_DISPLAY", "TERM"]
         let started = ChildProgram.spawn(
             words,
-            isOfMinisign
-                ? [] : [(STDIN_FILENO, .descriptor(input)), (STDOUT_FILENO, .descriptor(output))],
+            streams ?? [],
             environment: ChildProgram.plainEnvironment
                 + variables.compactMap { name in
                     getenv(name).map { "\(name)=\(String(cString: $0))" }
                 },
             asksPerson: true
         )
-        guard case .success(let process) = started, ChildProgram.reap(process) == 0 else {
-            throw failed
-        }
+        guard case .success(let process) = started, ChildProgram.reap(process) == 0,
+            output.map({ $0.publish() == nil }) ?? true
+        else { throw failed }
     }
 }

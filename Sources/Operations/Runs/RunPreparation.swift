@@ -145,7 +145,7 @@ package struct RunPreparation {
             unless: { Signals.isStopRequested }
         )
         let check = ApprovalCheck(options: options, context: context)
-        let own = await check.answer(written, at: (try? now()) ?? Simulation.firstEvening)
+        let own = await check.answer(written) { (try? now()) ?? Simulation.firstEvening }
         var chosen = try choose(written, vehicles, tokens, own)
         let directory = try context.reach.prepare(options.state)
         if context.reach.invented != nil {
@@ -159,7 +159,7 @@ package struct RunPreparation {
             ? written : try await frozen(written, chosen.zone, isWhole: isWhole, at: now())
         let approval =
             plan.digest == written.digest
-            ? try own.get() : try await check.answer(begun(plan), at: now()).get()
+            ? try own.get() : try await check.answer(begun(plan), at: now).get()
         if let approval {
             try ApprovalArchive(state: directory.path).keep(approval, of: plan.name)
         }
