@@ -215,7 +215,7 @@ import Workbench
     }
 
     @Test(arguments: Store.present)
-    func `what a module ran before is kept over retries, and read anew when it has changed`(
+    func `what a module ran before is kept over retries, and read again when it has changed`(
         store: Store
     ) async throws {
         try await Bus.with(store) { bus in

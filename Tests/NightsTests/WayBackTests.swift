@@ -9,7 +9,9 @@ import Testing
         ProcessInfo.processInfo.environment[name].flatMap { Int($0) } ?? usual
     }
 
-    /// The modules' own records decide. `YARDMASTER_ROLLBACK_VEHICLES=300 YARDMASTER_ROLLBACK_KILLS=200` is the
+    /// The modules' own records decide.
+    ///
+    /// `YARDMASTER_ROLLBACK_VEHICLES=300 YARDMASTER_ROLLBACK_KILLS=200` is the
     /// long run.
     @Test func `whenever the process dies, a depot that is rolled back runs what it ran before`()
         throws

@@ -183,6 +183,7 @@ import Workbench
                 "Morning.stale[]", "Morning.tasks[].bay", "Status.approved-by",
                 "Status.approved-by[]", "Status.doubts[]", "Status.failures[]",
                 "Status.next-deadline", "Status.openings", "Status.openings[]", "Status.owed[]",
+                "Status.recalled", "Status.recalled[]",
                 "Status.requests[]", "Status.soaks-until", "Status.waits-until",
                 "Status.vehicles[].next-deadline", "Vehicle.doubts[]", "Vehicle.failures[]",
                 "Vehicle.inventory", "Vehicle.owed[]",

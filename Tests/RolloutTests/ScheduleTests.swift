@@ -412,7 +412,9 @@ import Testing
             #expect(night.result.counts[.aborted] ?? 0 > 0)
             #expect(night.result.unfinished == 0)
             #expect(night.inBootloader.allSatisfy { !$0 })
-        case .recalled: Issue.record("only a way back recalls a rollout")
+        case .recalled:
+            #expect(night.result.ending == .aborted("brakes"))
+            #expect(night.rollout?.hold?.kind == .recalled)
         case nil:
             #expect(bench.notices(.request).count == 1)
             #expect(night.result.ending == .replaced)

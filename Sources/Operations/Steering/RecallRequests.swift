@@ -34,7 +34,7 @@ package struct RecallWish: Sendable {
             throw CommandError(
                 .usage,
                 "a recall needs a reason",
-                hint: "add --reason TEXT: whoever meets it wants to know why"
+                hint: "add --reason TEXT: anyone who meets it wants to know why"
             )
         }
     }
