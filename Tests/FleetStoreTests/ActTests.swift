@@ -360,6 +360,42 @@ struct ActTests {
         }
     }
 
+    @Test func `a recall on one machine keeps every other one from beginning`() async throws {
+        try await Members.with(["north", "south"], plan: .sample()) { them in
+            let (north, south) = (them[0], them[1])
+            try await hold(south)
+            let debt = Debt(
+                serial: try serial(),
+                image: try digest(2),
+                name: "city",
+                version: FirmwareVersion(4, 12),
+                target: "secondary",
+                total: 1_000,
+                stage: "preparing",
+                of: try await south.execution(try vehicle(), try serial()),
+                begun: now
+            )
+            let act = Act(try await horn(south, .transfer), opening: debt)
+            let recall = Recall(
+                debt.image,
+                name: "city",
+                reason: "brakes",
+                author: "mia",
+                at: now
+            )
+            try await north.fleet.recall(recall)
+            guard case .recalled(let found) = try await ask(south, act) else {
+                Issue.record("it began")
+                return
+            }
+            #expect(found.author == "mia" && found.reason == "brakes")
+            #expect(try await south.fleet.transfers().isEmpty)
+            #expect(try await north.fleet.lift(recallOf: debt.image, by: "mia"))
+            #expect(try await ask(south, act) == .granted)
+            #expect(try await north.fleet.transfers().map(\.image) == [debt.image])
+        }
+    }
+
     @Test func `a debt that was begun under a later right is not paid by an earlier one`()
         async throws
     {
