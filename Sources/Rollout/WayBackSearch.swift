@@ -17,9 +17,11 @@ package struct WayBackSearch: Sendable {
         package let image: PlannedImage
         /// Whether a person has named it for this.
         package let isGiven: Bool
+        /// Whether it is only for modules that have run it before: nothing else says what it fits.
+        package let isOwn: Bool
 
-        package init(_ image: PlannedImage, isGiven: Bool = false) {
-            (self.image, self.isGiven) = (image, isGiven)
+        package init(_ image: PlannedImage, isGiven: Bool = false, isOwn: Bool = false) {
+            (self.image, self.isGiven, self.isOwn) = (image, isGiven, isOwn)
         }
     }
 
@@ -97,7 +99,7 @@ package struct WayBackSearch: Sendable {
         for candidate in candidates {
             let image = candidate.image
             guard image.version == version, image.fits.family == vehicle.family,
-                candidate.isGiven || build == nil || build == image.digest
+                candidate.isGiven || build == image.digest || build == nil && !candidate.isOwn
             else { continue }
             guard let refusal = refusal(vehicle, sent, image) else { return .back(to: image) }
             why = why ?? refusal

@@ -113,6 +113,30 @@ import Testing
         }
     }
 
+    @Test
+    func `an image of which only the store knows goes to modules that have run it, and no other`()
+        async throws
+    {
+        try await Bus.with(.journal) { bus in
+            func fate() async throws -> Fate {
+                WayBackSearch(
+                    from: try plan(),
+                    try await bus.transfers,
+                    among: [WayBackSearch.Candidate(try image(1, 1), isOwn: true)],
+                    recalls: []
+                ).answer().fates[0].fate
+            }
+            try await bus.pay(try await bus.begin(2, 2, over: 1).debt)
+            guard case .refused = try await fate() else {
+                Issue.record("nothing says that it fits")
+                return
+            }
+            try await bus.pay(try await bus.begin(1, 1, over: 2).debt)
+            try await bus.pay(try await bus.begin(2, 2, over: 1).debt)
+            #expect(try await fate() == .back(to: try image(1, 1)))
+        }
+    }
+
     @Test func `a lower security counter than the module's is refused`() {
         func content(_ counters: [Int: UInt32]) -> ImageContent {
             var content = ImageContent(

@@ -18,7 +18,8 @@ package struct Rollback: Sendable {
     }
 
     package let plan: FrozenPlan
-    package let sources: PlanSources
+    /// What the plan is made from; nil for a plan that is kept already.
+    package let sources: PlanSources?
     /// The state of the rollout that is brought back, from the beginning on.
     package let hold: Hold
     /// Whether a rollout of this name is begun again.
@@ -106,13 +107,10 @@ package struct RollbackSearch: Sendable {
             isRecalled && files.isEmpty
             ? known.last.flatMap { archive.plan($0, of: FrozenPlan.rollback(of: rollout)) } : nil
         let way = answer.way
-        guard let sources = archive.sources(of: rollout, adding: way) else {
-            throw CommandError(.inputMissing, "the plan of \(rollout.visible) cannot be read")
-        }
         let name = FrozenPlan.rollback(of: rollout)
         return Rollback(
             plan: beside(kept ?? from.returning(way)),
-            sources: sources,
+            sources: kept == nil ? archive.sources(of: rollout, adding: way) : nil,
             hold: Hold(
                 .recalled,
                 rollout,
@@ -171,14 +169,28 @@ package struct RollbackSearch: Sendable {
         of plan: FrozenPlan,
         _ known: Known
     ) throws(CommandError) -> [WayBackSearch.Candidate] {
+        let profiles = try ProfileFolder.library(of: plan, options.common, context)
         let families = Set(plan.vehicles.map(\.family)).sorted { $0.rawValue < $1.rawValue }
         var candidates: [WayBackSearch.Candidate] = []
         for file in files {
-            let image = try UpdateFile(file, version: version).image
-            for family in families {
-                candidates.append(
-                    WayBackSearch.Candidate(image.planned(for: family), isGiven: true)
+            let given = try UpdateFile(file, version: version)
+            let fitting = families.filter { family in
+                plan.vehicles.contains { vehicle in
+                    vehicle.family == family
+                        && profiles.profile(vehicle.profile, of: family)
+                            .map { given.mismatch(with: $0) == nil } == true
+                }
+            }
+            guard fitting.count < 2 else {
+                let names = fitting.map(\.rawValue).joined(separator: ", ")
+                throw CommandError(
+                    .usage,
+                    "\(file) may be for modules of several families: \(names)",
+                    hint: "write a manifest, which says of each image what it fits"
                 )
+            }
+            candidates += fitting.map { family in
+                WayBackSearch.Candidate(given.image.planned(for: family), isGiven: true)
             }
         }
         let proven = Set(known.transfers.filter(\.isProven).map(\.image))
@@ -200,7 +212,8 @@ package struct RollbackSearch: Sendable {
                         digest: transfer.image,
                         version: version,
                         for: family
-                    )
+                    ),
+                    isOwn: true
                 )
             }
         }
