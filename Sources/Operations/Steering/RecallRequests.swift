@@ -3,6 +3,7 @@ package import Commands
 import Glibc
 import Images
 import Manifest
+import Show
 package import Store
 
 /// A recall of an image, its end, or a question about them.
@@ -48,7 +49,7 @@ package struct RecallAnswer: Sendable {
     package var document: JSONValue {
         .object([
             "schema": 1,
-            "recalls": .array(uses.map(\.json)),
+            "recalls": .array(uses.map { RecallUse.jsonForm.json(of: $0) }),
             "message": .string(sentences.joined(separator: "\n")),
             "exit": 0,
         ])
@@ -230,33 +231,5 @@ extension OperatorRequests {
         images += transfers.filter { wish.rollout == nil || $0.rollout == wish.rollout }
             .map { ($0.image, $0.name) }
         return images
-    }
-}
-
-extension RecallUse {
-    fileprivate var json: JSONValue {
-        .object([
-            "image": .string(recall.image.description),
-            "name": .string(recall.name),
-            "reason": .string(recall.reason),
-            "author": .string(recall.author),
-            "made": .string(recall.made.description),
-            "half-sent": .array(
-                halfSent.map { debt in
-                    .object([
-                        "vehicle": .string(debt.vehicle.text), "serial": .string(debt.serial.text),
-                        "percent": .int(debt.percent),
-                    ])
-                }
-            ),
-            "running": .array(
-                running.map { transfer in
-                    .object([
-                        "vehicle": .string(transfer.vehicle.text),
-                        "serial": .string(transfer.serial.text),
-                    ])
-                }
-            ),
-        ])
     }
 }

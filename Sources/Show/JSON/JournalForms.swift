@@ -124,6 +124,20 @@ extension FailureCount: JSONDescribed {
     }
 }
 
+extension RecallUse: JSONDescribed {
+    private typealias Member = JSONForm<Self>.Member
+
+    package static let jsonForm = JSONForm<Self>.object {
+        Member("image", "The digest.", \.recall.image)
+        Member("name", "What it was called when it was recalled.", \.recall.name)
+        Member("reason", \.recall.reason)
+        Member("author", \.recall.author)
+        Member("made", \.recall.made)
+        Member("half-sent", "Vehicles that have a part of it.") { $0.halfSent.map(\.vehicle) }
+        Member("running", "Vehicles that run it.", \.vehicles)
+    }
+}
+
 extension Saying: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
 

@@ -28,7 +28,7 @@ extension RolloutStatus: JSONDescribed {
             $0.snapshot.requests
         }
         Member("inhibits", "What is to be left alone.", as: inhibit.list) { $0.snapshot.inhibits }
-        Member(ifAny: "recalled", "Recalled images that vehicles have.", as: recall.list) {
+        Member(ifAny: "recalled", "Recalled images that vehicles may have.") {
             $0.snapshot.recalls.isEmpty ? nil : $0.snapshot.recalls
         }
         Member("said", \.snapshot.sayings)
@@ -129,17 +129,6 @@ extension RolloutStatus: JSONDescribed {
     private static let inhibit = JSONForm<Inhibit>.object {
         JSONForm.Member(ifAny: "vehicle", "Without one it is the whole depot.", \.vehicle)
         Inhibit.members
-    }
-
-    private static let recall = JSONForm<RecallUse>.object {
-        JSONForm.Member("image", "The digest.", \.recall.image)
-        JSONForm.Member("name", "What it was called when it was recalled.", \.recall.name)
-        JSONForm.Member("reason", \.recall.reason)
-        JSONForm.Member("author", \.recall.author)
-        JSONForm.Member("half-sent", "Vehicles that have a part of it.") {
-            $0.halfSent.map(\.vehicle)
-        }
-        JSONForm.Member("running", "Vehicles that run it.", \.vehicles)
     }
 
     private static let debt = JSONForm<Debt>.object {
