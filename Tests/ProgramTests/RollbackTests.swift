@@ -117,8 +117,14 @@ import Testing
         let recalled = try yard.say("recall", "city", "--reason", "brakes")
         #expect(recalled.status == 0, "\(recalled.errors)")
         #expect(recalled.output.contains("b1 runs city"), "\(recalled.output)")
-        let run = try yard.run()
+        let run = try yard.run("yard", "--events", "recalled.jsonl")
         #expect(run.status == 10, "\(run.lastLine)")
+        // No module is searched for.
+        let events = try String(
+            contentsOfFile: program.folder.path + "/recalled.jsonl",
+            encoding: .utf8
+        )
+        #expect(events.contains("vehicle-ended") && !events.contains("attempt-started"))
         #expect(run.output.contains("its image city is recalled"), "\(run.output.suffix(900))")
         #expect(try yard.say("status").output.contains("b1 runs city, which is recalled"))
         let list = try yard.say("recall", "--list", "--json")

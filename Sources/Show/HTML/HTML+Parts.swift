@@ -91,7 +91,10 @@ extension HTML {
         return "<ul class=\"\(kind)\">\n\(items.map { "<li>\($0)</li>\n" as HTML })</ul>\n"
     }
 
-    static func list(_ lines: [String]) -> HTML { list(lines.map { "\($0)" }) }
+    static func list(_ lines: [String]) -> HTML {
+        let items: [HTML] = lines.map { "\($0)" }
+        return list(items)
+    }
 
     static func link(_ vehicle: VehicleID) -> HTML {
         "<a href=\"/vehicles/\(LiveTarget.escaped(vehicle.text))\">\(vehicle.text)</a>"
