@@ -25,10 +25,6 @@ extension Command {
                 "yardmaster approve --key ~/.minisign/minisign.key tallinn.yaml.plan",
                 "Signs it with a key of minisign."
             ),
-            Example(
-                "ssh-keygen -Y sign -f ~/.ssh/id_ed25519_sk -n yardmaster-plan tallinn.yaml.plan",
-                "Does the same without this program."
-            ),
         ],
         exitCodes: [.inputMissing, .unavailable, .cannotCreate, .trustRefused],
         isQuick: true
