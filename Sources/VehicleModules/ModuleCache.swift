@@ -1,24 +1,15 @@
-package import Base
-package import Radio
+import Base
+import Radio
 import Synchronization
-
-/// Keeps what is remembered of modules longer than the program runs.
-package protocol ModuleCacheKeeper: Sendable {
-    /// What was kept before; the module that was connected last is at the end.
-    var modules: ModuleCacheDocument.Modules { get }
-
-    func add(_ module: CachedModule, as serial: Serial)
-    func clear()
-}
 
 /// Facts about modules that make the next handshake shorter, and their last readings.
 ///
 /// A fact that could have changed is only a hint: a known address is tried, and when no module
 /// answers there, the program searches for it again.
-package final class ModuleCache: Sendable {
+final class ModuleCache: Sendable {
     /// The most modules that are remembered; the one that was connected longest ago is dropped
     /// first.
-    package static let capacity = 1_000
+    static let capacity = ModuleCacheDocument.capacity
 
     private struct State {
         var modules: [Serial: CachedModule] = [:]
@@ -28,20 +19,20 @@ package final class ModuleCache: Sendable {
     }
 
     private let state = Mutex(State())
-    private let file: (any ModuleCacheKeeper)?
+    private let file: ModuleCacheFile?
 
     /// With a file, the modules in it are known from the beginning.
-    package init(file: (any ModuleCacheKeeper)? = nil) {
+    init(file: ModuleCacheFile? = nil) {
         self.file = file
         for (serial, module) in file?.modules ?? [] { add(module, as: serial) }
     }
 
-    package subscript(serial: Serial) -> CachedModule? { state.withLock { $0.modules[serial] } }
+    subscript(serial: Serial) -> CachedModule? { state.withLock { $0.modules[serial] } }
 
-    package var count: Int { state.withLock { $0.modules.count } }
+    var count: Int { state.withLock { $0.modules.count } }
 
     /// Remembers what one link has shown of a module.
-    package func remember(_ module: CachedModule, as serial: Serial) {
+    func remember(_ module: CachedModule, as serial: Serial) {
         add(module, as: serial)
         file?.add(module, as: serial)
     }
@@ -59,7 +50,7 @@ package final class ModuleCache: Sendable {
     }
 
     /// Remembers values that a module has reported; the file gets them with `keep`.
-    package func note(_ readings: [PropertyReading], at time: WallTime, of serial: Serial) {
+    func note(_ readings: [PropertyReading], at time: WallTime, of serial: Serial) {
         state.withLock { state in
             guard state.modules[serial] != nil else { return }
             for reading in readings {
@@ -73,7 +64,7 @@ package final class ModuleCache: Sendable {
     }
 
     /// Writes what `note` has remembered since to the file.
-    package func keep(_ serial: Serial) {
+    func keep(_ serial: Serial) {
         let module = state.withLock { state in
             state.isNew.remove(serial) == nil ? nil : state.modules[serial]
         }
@@ -81,7 +72,7 @@ package final class ModuleCache: Sendable {
     }
 
     /// Forgets everything, in the file too.
-    package func clear() {
+    func clear() {
         state.withLock { $0 = State() }
         file?.clear()
     }

@@ -7,7 +7,7 @@ import Radio
 /// A thread of its own writes it. Each write takes only what this program has just learned into the
 /// file as it is then, so that several programs can have the same file. What is wrong with the file
 /// is told, and never stops the program.
-final class ModuleCacheFile: ModuleCacheKeeper {
+final class ModuleCacheFile: Sendable {
     private enum Order: Sendable {
         case add(CachedModule, Serial)
         case clear

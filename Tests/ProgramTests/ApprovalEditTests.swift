@@ -72,7 +72,7 @@ import Testing
             "go-serial",
             "G9-0001",
             ["G9-0002"],
-            named: "v1: device: go-serial G9-0002 was approved as G9-0001"
+            named: "v1: device: go-serial g9-0002 was approved as g9-0001"
         ),
         Field("issuer", "--quick", ["--slow", "--late"], named: "words 2 "),
         Field(

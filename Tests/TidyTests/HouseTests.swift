@@ -214,6 +214,8 @@ import Testing
                 "Show/Offers/DirectoryCall.swift", "Operations/Plans/PlanArchive.swift",
                 "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
                 "Operations/Bundles/BundleParts.swift", "Operations/Runs/InventedDepot.swift",
+                "Operations/Approvals/ApprovalCheck.swift",
+                "Operations/Approvals/PlanSigning.swift", "Operations/Approvals/SignedPlan.swift",
             ],
             "O_CREAT": [
                 "Operations/Machine/Descriptor.swift", "Operations/Bundles/BundleCopy.swift",

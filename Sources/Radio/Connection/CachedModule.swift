@@ -13,7 +13,7 @@ package struct CachedModule: Sendable, Hashable {
             self.init(family: profile.family, profile: profile.name, variant: variant)
         }
 
-        package init(family: Family, profile: String, variant: String?) {
+        init(family: Family, profile: String, variant: String?) {
             self.family = family
             self.profile = profile
             self.variant = variant

@@ -1,5 +1,4 @@
 package import Base
-package import Radio
 
 /// The content of a file with what the cache knows about modules: JSON, the module that was
 /// connected last at the end.
@@ -26,6 +25,8 @@ package enum ModuleCacheDocument {
         }
     }
 
+    /// The most modules that are remembered.
+    package static let capacity = 1_000
     /// A thousand modules with a hundred values each have room.
     package static let mostBytes = 16 << 20
     /// The longest name or value; longer ones are not kept.
@@ -38,7 +39,7 @@ package enum ModuleCacheDocument {
 
     /// The document; the modules that were connected longest ago are left out when there are too many.
     package static func bytes(of modules: Modules) -> [UInt8] {
-        var rest = modules.suffix(ModuleCache.capacity)
+        var rest = modules.suffix(capacity)
         while true {
             let list = JSONValue.array(rest.map { json($0.serial, $0.module) })
             let bytes = head + Array(#""modules":"#.utf8) + list.bytes + Array("}\n".utf8)
@@ -100,7 +101,7 @@ package enum ModuleCacheDocument {
         do throws(JSONError) { document = try JSONValue(json: bytes) } catch {
             throw .broken(error.description)
         }
-        guard let list = document["modules"]?.array, list.count <= ModuleCache.capacity else {
+        guard let list = document["modules"]?.array, list.count <= capacity else {
             throw .broken("it has no list of modules")
         }
         var modules: Modules = []
