@@ -285,7 +285,8 @@ let package = Package(
         tests(
             "CommandsTests",
             [
-                "BlueZ", "Base", "Commands", "Images", "Store", "Manifest", "Operations", "Radio",
+                "BlueZ", "Base", "Commands", "Families", "Images", "Store", "Manifest",
+                "Operations", "Radio",
                 "Rollout", "Show", "Workbench", "yardmaster",
             ],
             resources: [.copy("Golden")]

@@ -276,6 +276,7 @@ struct DatabaseTests {
                     "execution: update(state outcome failure sentence version attempted failed forgiven changed)",
                     "failure: delete", "gateway: update(login drain)", "history: update",
                     "inhibit: insert update delete", "missed: delete", "owed: delete",
+                    "recall: insert update delete",
                     "rollout: update(state updated hold hold_reason hold_author hold_made stopped_after resumed "
                         + "wave attempted failed room changes)",
                     "said: insert", "step: update(outcome settled author)",
@@ -298,6 +299,7 @@ struct DatabaseTests {
                         + "looked room checker)",
                     "run: insert update(ended exit_code reason counts closed)",
                     "step: insert update(epoch instance gateway outcome settled)",
+                    "transfer: update(proven)",
                 ]
             )
             #expect(

@@ -11,8 +11,13 @@ struct ApprovalYard {
     static let carl = MinisignSigner(3)
 
     /// The policy is obeyed by rehearsals because of a variable.
-    init(need: Int = 2, more: String = "", until: String = "") throws {
-        program = try Program.steered(2, rollout: "{waves: [1, rest]}")
+    init(
+        need: Int = 2,
+        more: String = "",
+        until: String = "",
+        rollout: String = "{waves: [1, rest]}"
+    ) throws {
+        program = try Program.steered(2, rollout: rollout)
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o700],
             ofItemAtPath: program.folder.path

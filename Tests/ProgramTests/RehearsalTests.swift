@@ -79,6 +79,8 @@ import Workbench
             ],
             .watch: [["--manifest", yard, "--for", "2s", "b2"]],
             .update: [[image, "--yes", "--secret", "file:\(world)/keys/b2.key", "b2"]],
+            // Its run has sent nothing that could be taken back.
+            .rollback: [["yard", "--yes"]],
             .exec: [
                 ["--manifest", yard, "b2", "read state_of_charge"],
                 ["--manifest", yard, "b2", "rotate secret"],
