@@ -14,6 +14,12 @@ let common: [SwiftSetting] = [
 /// Most targets that call little C are also built with strict memory safety.
 let pure: [SwiftSetting] = common + [.strictMemorySafety()]
 
+/// Code whose time is that of disks, servers and people: the gate does not optimise it, which would take longer than
+/// all its tests.
+let quick: [SwiftSetting] =
+    Context.environment["YARDMASTER_GATE"] == nil
+    ? [] : [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+
 /// C code checks the sizes that it knows (only possible where the compiler optimises).
 let checked: [CSetting] = [.define("_FORTIFY_SOURCE", to: "2", .when(configuration: .release))]
 
@@ -39,13 +45,21 @@ func shim(_ name: String, _ others: [Target.Dependency], _ settings: [CSetting])
 }
 
 /// A room with strict memory safety: mostly values and rules.
-func room(_ name: String, _ rooms: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: rooms, swiftSettings: pure)
+func room(
+    _ name: String,
+    _ rooms: [Target.Dependency] = [],
+    _ more: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: rooms, swiftSettings: pure + more)
 }
 
 /// A room that wraps C libraries.
-func adapter(_ name: String, _ rooms: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: rooms, swiftSettings: common)
+func adapter(
+    _ name: String,
+    _ rooms: [Target.Dependency],
+    _ more: [SwiftSetting] = []
+) -> Target {
+    .target(name: name, dependencies: rooms, swiftSettings: common + more)
 }
 
 /// A target of tests, not optimised in any build: optimising tests takes longer than running them.
@@ -64,7 +78,7 @@ func example(_ name: String) -> Target {
         name: name,
         dependencies: ["VehicleModules"],
         path: "Examples/\(name)",
-        swiftSettings: common
+        swiftSettings: common + quick
     )
 }
 
@@ -90,8 +104,8 @@ let package = Package(
 
         room("Base", ["CLinux", "COpenSSL", "CYAML"]),
         room("Radio", ["Base"]),
-        room("Commands", ["Base"]),
-        adapter("BlueZ", ["Base", "Radio", "CDBus", "CLinux"]),
+        room("Commands", ["Base"], quick),
+        adapter("BlueZ", ["Base", "Radio", "CDBus", "CLinux"], quick),
         adapter("Simulation", ["Base", "Radio", "CLinux"]),
         .target(
             name: "Families",
@@ -103,7 +117,8 @@ let package = Package(
         adapter("Rehearsal", ["Base", "BlueZ", "Families", "Radio", "Simulation"]),
         adapter(
             "Images",
-            ["Base", "Families", "Radio", "CCurl", "CLinux", "COpenSSL", "CZlib"]
+            ["Base", "Families", "Radio", "CCurl", "CLinux", "COpenSSL", "CZlib"],
+            quick
         ),
         adapter(
             "VehicleModules",
@@ -112,14 +127,15 @@ let package = Package(
         room("Manifest", ["Base", "Families"]),
         adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
         room("Rollout", ["Base", "Families", "Manifest", "Radio", "Store"]),
-        room("Show", ["Base", "Commands", "Manifest", "Store"]),
+        room("Show", ["Base", "Commands", "Manifest", "Store"], quick),
         adapter(
             "Operations",
             [
                 "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "FakeBlueZ", "Families",
                 "Images", "Manifest", "Radio", "Rehearsal", "Rollout", "Show", "Simulation",
                 "Store",
-            ]
+            ],
+            quick
         ),
         .executableTarget(
             name: "yardmaster",
@@ -127,7 +143,7 @@ let package = Package(
                 "Base", "BlueZ", "CLinux", "Commands", "Families", "Images", "Manifest",
                 "Operations", "Radio", "Rollout", "Show", "Store",
             ],
-            swiftSettings: common,
+            swiftSettings: common + quick,
             linkerSettings: sealed
         ),
 
@@ -166,37 +182,37 @@ let package = Package(
             name: "Moments",
             dependencies: ["Base"],
             path: "Tests/Moments",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         .target(
             name: "Workbench",
             dependencies: [],
             path: "Tests/Workbench",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         .target(
             name: "Signers",
             dependencies: ["COpenSSL", "Base", "Images"],
             path: "Tests/Signers",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         .target(
             name: "PrivateBus",
             dependencies: ["BlueZ"],
             path: "Tests/PrivateBus",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         .target(
             name: "PrivatePostgres",
             dependencies: ["Workbench"],
             path: "Tests/PrivatePostgres",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         .target(
             name: "ScriptedHost",
             dependencies: ["Base", "BlueZ", "RadioContract"],
             path: "Tests/ScriptedHost",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         .target(
             name: "HostScript",
@@ -204,7 +220,7 @@ let package = Package(
                 "Base", "BlueZ", "FakeBlueZ", "Simulation", "PrivateBus", "RadioContract",
             ],
             path: "Tests/HostScript",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         tests(
             "BlueZTests",
@@ -327,16 +343,19 @@ let package = Package(
 
 // One program for libFuzzer, which brings its own `main`: no other program could link it.
 if Context.environment["YARDMASTER_FUZZ"] != nil {
+    package.targets.append(.systemLibrary(name: "CFuzzer", path: "Fuzz/Driver"))
     package.targets.append(
         .executableTarget(
             name: "fuzz",
             dependencies: [
-                "BlueZ", "CSQLite", "Base", "Families", "Images", "Store", "Manifest", "Radio",
-                "Operations", "Rollout", "Show", "Simulation", "VehicleModules",
+                "BlueZ", "CFuzzer", "CSQLite", "Base", "Families", "Images", "Store", "Manifest",
+                "Radio", "Operations", "Rollout", "Show", "Simulation", "VehicleModules",
             ],
             path: "Fuzz",
-            exclude: ["Seeds"],
-            swiftSettings: common + [.unsafeFlags(["-parse-as-library"])]
+            exclude: ["Driver", "Seeds"],
+            // Only this target is instrumented, unless the whole build is (`--sanitize=fuzzer`).
+            swiftSettings: common + [.unsafeFlags(["-parse-as-library", "-sanitize=fuzzer"])],
+            linkerSettings: [.unsafeFlags(["-sanitize=fuzzer"])]
         )
     )
 }

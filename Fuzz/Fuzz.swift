@@ -1,3 +1,4 @@
+import CFuzzer
 import Glibc
 
 /// The fuzz targets, by name.
@@ -49,4 +50,14 @@ private let target: @Sendable ([UInt8]) -> Void = {
 func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     target(Array(UnsafeBufferPointer(start: start, count: count)))
     return 0
+}
+
+/// The program where libFuzzer is only linked; an instrumented build has a `main` of its own.
+@c(fuzz_main)
+func fuzzMain(
+    _ count: CInt,
+    _ words: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+) -> CInt {
+    var (count, words) = (count, words)
+    return LLVMFuzzerRunDriver(&count, &words, fuzzOneInput)
 }
