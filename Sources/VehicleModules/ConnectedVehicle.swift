@@ -171,6 +171,14 @@ final class VehicleLine: Sendable {
 
     private var isClosed: Bool { orders.withLock { $0.isClosed } }
 
+    /// Whether no command can be sent yet.
+    var isAwaited: Bool {
+        switch state.value {
+        case .initializing, .advertising, .handshaking: true
+        case .connected, .commanding, .disconnected: false
+        }
+    }
+
     /// The link has ended: fails all waiting commands.
     func end(_ failure: ModuleFailure?) {
         let left = orders.withLock { orders in
@@ -260,30 +268,30 @@ extension ModuleRadio {
             phases: { line.tell($0) }
         )
         let result = await Self.beside {
-            do throws(CarShareError) {
-                let end = try await device.withLink(
-                    before: time.now.advanced(by: timeout)
-                ) { link in
-                    log.info("a vehicle is connected")
-                    return await line.work(link, time)
+            while true {
+                do throws(CarShareError) {
+                    let end = try await device.withLink(
+                        before: time.now.advanced(by: timeout)
+                    ) { link in
+                        log.info("a vehicle is connected")
+                        return await line.work(link, time)
+                    }
+                    return line.end(end)
+                } catch {
+                    let failure = ModuleFailure(error)
+                    if failure.isOff, line.isAwaited, await mayBeginAgain() { continue }
+                    if failure.code != .aborted {
+                        log.error("the vehicle: \(name: failure.description)")
+                    }
+                    return line.end(failure)
                 }
-                line.end(end)
-            } catch {
-                let failure = ModuleFailure(error)
-                if failure.code != .aborted {
-                    log.error("the vehicle: \(name: failure.description)")
-                }
-                line.end(failure)
             }
         } _: {
             try await body(ConnectedVehicle(line: line, token: token))
         } mustEnd: {
             line.close()
             // If the vehicle has not connected by now, the wait ends.
-            switch line.state.value {
-            case .connected, .commanding, .disconnected: return false
-            case .initializing, .advertising, .handshaking: return true
-            }
+            return line.isAwaited
         }
         return try result.get()
     }
@@ -291,6 +299,9 @@ extension ModuleRadio {
 
 extension ModuleFailure {
     static let ended = ModuleFailure(.moduleNotConnected, "the link has ended", "connect again")
+
+    /// Whether Bluetooth is off, or not there.
+    var isOff: Bool { code == .bluetoothDisabled || code == .bluetoothNotSupported }
 
     init(_ error: CarShareError) {
         let code: Code

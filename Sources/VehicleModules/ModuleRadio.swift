@@ -21,8 +21,8 @@ public enum ModuleAir: Sendable {
 public enum RadioOpening: Sendable, Hashable {
     /// The opening fails.
     case now
-    /// The opening waits for an adapter, and scans for Bluetooth to be on, up to this time after the
-    /// opening began.
+    /// The opening waits for an adapter, and scans and waits for a device for Bluetooth to be on, up to
+    /// this time after the opening began.
     ///
     /// An attempt to connect waits within its own timeout, and is `bluetoothOff` meanwhile.
     case wait(upTo: Duration)
@@ -186,14 +186,20 @@ public struct ModuleRadio: Sendable {
                 return
             } catch {
                 let isOff = error == .bluetoothDisabled || error == .bluetoothUnavailable
-                guard isOff, time.now < patience, !Task.isCancelled else {
-                    // A scan that its program ends is no error.
-                    if error != .unexpected(.cancelled) { log.error("\(error)") }
-                    throw error
-                }
-                await time.sleep(for: .seconds(1), "Bluetooth to be switched on")
+                if isOff, await mayBeginAgain() { continue }
+                // A scan that its program ends is no error.
+                if error != .unexpected(.cancelled) { log.error("\(error)") }
+                throw error
             }
         }
+    }
+
+    /// Whether what found Bluetooth off may begin again, because the radio was opened to wait; says
+    /// so after a second.
+    func mayBeginAgain() async -> Bool {
+        guard time.now < patience, !Task.isCancelled else { return false }
+        await time.sleep(for: .seconds(1), "Bluetooth to be switched on")
+        return true
     }
 
     func discovery() -> Discovery {

@@ -199,6 +199,14 @@ final class SocketLine: Sendable {
         }
     }
 
+    /// Whether no device has connected yet.
+    var isAwaited: Bool {
+        switch state.value {
+        case .initializing, .advertising: true
+        case .connected, .closed: false
+        }
+    }
+
     private var hasNews: Bool { inbox.withLock { !$0.writes.isEmpty || $0.isOver } }
 
     /// Records that the link failed.
@@ -252,16 +260,21 @@ extension ModuleRadio {
             states: { line.tell($0) }
         )
         let result = await Self.beside {
-            do throws(CarShareError) {
-                try await station.withCentral { await line.hold($0, time) }
-                line.over(nil)
-            } catch { line.over(ModuleFailure(error)) }
+            while true {
+                do throws(CarShareError) {
+                    try await station.withCentral { await line.hold($0, time) }
+                    return line.over(nil)
+                } catch {
+                    let failure = ModuleFailure(error)
+                    if failure.isOff, line.isAwaited, await mayBeginAgain() { continue }
+                    return line.over(failure)
+                }
+            }
         } _: {
             try await body(VehicleSocket(line: line, time: time))
         } mustEnd: {
             line.close()
-            if case .connected = line.state.value { return false }
-            return true
+            return line.isAwaited
         }
         return try result.get()
     }

@@ -74,4 +74,42 @@ import Testing
             }
         }
     }
+
+    @Test func `a device that connects to us is waited for, too`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            await bench.simulation.air.setPower("hci0", on: false)
+            let socket = try SocketConfiguration(service: "0574583B-0D8D-2962-4D79-0F43EEB96C98")
+            try await Self.radio(bench, .now).withSocket(socket) { socket in
+                let states = await Self.all(socket.states)
+                #expect(states.last?.failure?.code == .bluetoothDisabled, "\(states)")
+            }
+            let began = bench.time.now
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    await bench.time.sleep(for: .seconds(20), "somebody to switch it on")
+                    await bench.simulation.air.setPower("hci0", on: true)
+                }
+                let radio = Self.radio(bench, .wait(upTo: .seconds(60)))
+                try await radio.withSocket(socket, timeout: .seconds(5)) { socket in
+                    let states = await Self.all(socket.states)
+                    #expect(states.contains(.advertising), "\(states)")
+                    #expect(states.last?.failure?.code == .timedOut, "\(states)")
+                }
+            }
+            let time = began.duration(to: bench.time.now)
+            #expect(time >= .seconds(25) && time < .seconds(28), "\(time)")
+        }
+    }
+
+    private static func all(_ states: AsyncStream<SocketState>) async -> [SocketState] {
+        var all: [SocketState] = []
+        for await state in states { all.append(state) }
+        return all
+    }
+}
+
+extension SocketState {
+    fileprivate var failure: ModuleFailure? {
+        if case .closed(let failure) = self { failure } else { nil }
+    }
 }

@@ -1,6 +1,7 @@
 import Base
 import Families
 import Foundation
+import PrivateBus
 import Testing
 import VehicleModules
 
@@ -255,6 +256,26 @@ import VehicleModules
             let scanned = try await radio.scan(for: .milliseconds(100))
             #expect(scanned.isEmpty)
         }
+    }
+
+    @Test func `a vehicle is waited for while the host's Bluetooth is off`() async throws {
+        let bench = try LibraryBench(Self.depot())
+        let served = try ServedDepot("depot.yaml", of: bench.program)
+        let address = served.address
+        try PrivateBus.cause("power-off", on: address)
+        let code = await LibraryBench.code {
+            try await ModuleRadio.on(.bluez(bus: address)) { _ in }
+        }
+        #expect(code == .bluetoothDisabled)
+        let opening = RadioOpening.wait(upTo: .seconds(60))
+        try await ModuleRadio.on(.bluez(bus: address), opening: opening) { radio in
+            try await radio.withVehicle(Self.token()) { vehicle in
+                #expect(vehicle.state == .initializing)
+                try PrivateBus.cause("power-on", on: address)
+                try await vehicle.send(.unlockDriver)
+            }
+        }
+        withExtendedLifetime(served) {}
     }
 
     @Test(arguments: Air.allCases)

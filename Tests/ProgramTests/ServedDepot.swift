@@ -38,3 +38,20 @@ final class ServedDepot {
         process.waitUntilExit()
     }
 }
+
+extension PrivateBus {
+    /// Sends an order to the served depot's own object with `dbus-send`.
+    static func cause(_ incident: String, on address: String) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/dbus-send")
+        process.arguments = [
+            "--bus=\(address)", "--print-reply", "--dest=ee.yardmaster.Depot",
+            "/ee/yardmaster/depot", "ee.yardmaster.Depot1.Order", "string:\(incident)",
+        ]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+}

@@ -122,21 +122,6 @@ import Workbench
             .map { "\($0["vehicle"] ?? "?") \($0["outcome"] ?? "?")" }.sorted()
     }
 
-    /// Sends an order to the served depot's own object with `dbus-send`.
-    private func cause(_ incident: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/dbus-send")
-        process.arguments = [
-            "--bus=\(bus.address)", "--print-reply", "--dest=ee.yardmaster.Depot",
-            "/ee/yardmaster/depot", "ee.yardmaster.Depot1.Order", "string:\(incident)",
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-    }
-
     @Test func `a rollout over the served depot ends as one on simulated air`() throws {
         let simulated = try program.run(
             arguments("air.jsonl", "air", "--simulate", "depot.yaml")
@@ -170,7 +155,7 @@ import Workbench
                     $0.kind == "progress" && $0["acknowledged"] as? Int ?? 0 > 20_000
                 }
             }
-            try cause("restart")
+            try PrivateBus.cause("restart", on: bus.address)
             run.waitUntilExit()
             #expect(run.terminationStatus == 0)
         }

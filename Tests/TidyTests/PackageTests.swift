@@ -62,7 +62,7 @@ import Testing
         let shims = try Repository.folders("Sources").filter {
             $0.hasPrefix("C") && $0 != "Commands"
         }
-        let ours = Set(all.map(\.name)).union(shims)
+        let ours = Set(all.map(\.name)).union(shims + ["CFuzzer"])
         #expect(shims.contains("CLinux"))
         let tops = Set(all.map { String($0.folder.prefix { $0 != "/" }) })
         let sources = try tops.reduce(into: [:]) {
