@@ -43,6 +43,8 @@ struct NightAccount: Sendable {
     var isRefusedByRestore = false
     var events: [Event.Body] = []
     var contacts: [WallTime] = []
+    /// The vehicles that were begun, each with the time.
+    var starts: [(vehicle: VehicleID, time: WallTime)] = []
     var before = NightScene()
     var after = NightScene()
     /// Requests of people during the run, each with the scene at its time.

@@ -72,8 +72,8 @@ extension NightDepot {
     /// Waits until vehicles may be begun, so that the following night can do its work.
     func waitForWindow(_ clock: NightClock, _ time: VirtualTime) async {
         guard let window = story.policy.window else { return }
-        let minute = Int(clock.wallTime.milliseconds / 60_000) % 1_440
-        let wait = (window.from - minute + 1_440) % 1_440 + 1
+        let minute = clock.wallTime.milliseconds / 60_000
+        let wait = window.minutes(untilOpeningAt: minute, for: kinds) + 1
         await time.sleep(for: .seconds(wait * 60), "the window of the cure")
     }
 
@@ -81,11 +81,13 @@ extension NightDepot {
     /// before show nothing new.
     func waitForHour(_ clock: NightClock, _ time: VirtualTime) async {
         guard let window = story.policy.window else { return }
-        let minute = Int(clock.wallTime.milliseconds / 60_000) % 1_440
-        let sinceOpening = (minute - window.from + 1_440) % 1_440
-        guard sinceOpening >= window.minutes else { return }
-        let wait = 1_440 - sinceOpening - 60
+        let minute = clock.wallTime.milliseconds / 60_000
+        let since = window.minutes(sinceOpeningAt: minute, for: kinds)
+        guard since >= window.minutes else { return }
+        let wait = window.minutes(untilOpeningAt: minute, for: kinds) - 60
         guard wait > 0 else { return }
         await time.sleep(for: .seconds(wait * 60), "the hour before the window")
     }
+
+    private var kinds: [NightStory.Kind] { story.vehicles.map(\.kind) }
 }

@@ -188,11 +188,7 @@ struct NightDepot {
         if !between.isEmpty {
             text += "  between-waves: {\(between.joined(separator: ", "))}\n"
         }
-        if let window = policy.window {
-            let hour = window.from / 60 % 24
-            text += "  window: {from: \"\(hour < 10 ? "0" : "")\(hour):00\", "
-            text += "for: \(window.minutes)m, at-close: \(window.close)}\n"
-        }
+        if let window = policy.window { text += "  window: \(window.text)\n" }
         if let airtime = policy.airtime { text += "  airtime: {vehicle: \(airtime)s}\n" }
         if let limit = policy.quarantine { text += "  quarantine-after: \(limit)\n" }
         text += "radio: {links-per-adapter: \(policy.links), take-turns: \(policy.takesTurns)}\n"

@@ -245,7 +245,7 @@ struct NightJudge {
         }
         var rollout = rollouts[account.rollout] ?? Rollout()
         let hold = account.before.holds[account.rollout]
-        let day = day(of: account.beganAt)
+        let day = day(of: account.beganAt, wish)
         let isWhole = account.vehicles.count == wish.listed.count
         let isForced = account.start == .again
         // E1: another plan is used only when the last beginning is over, or when a new day begins.
@@ -320,15 +320,10 @@ struct NightJudge {
 
     /// E4: the day on which the window opens that is open, or else the next one; without a window
     /// the calendar day.
-    private func day(of time: WallTime) -> Int64 {
+    private func day(of time: WallTime, _ wish: NightWish) -> Int64 {
         let minute = time.milliseconds / 60_000
         guard let window = story.policy.window else { return minute / 1_440 }
-        let opens = Int64(window.from / 60 * 60 % 1_440)
-        let (today, since) = (minute / 1_440, minute % 1_440)
-        let length = Int64(window.minutes)
-        // Yesterday's may still be open.
-        if since + 1_440 - opens < length { return today - 1 }
-        return since < opens + length ? today : today + 1
+        return window.day(at: minute, for: story.kinds(of: wish.listed))
     }
 
     /// Whether all executions are those of the previous beginning.
@@ -838,14 +833,20 @@ struct NightJudge {
         guard let window = story.policy.window, !account.isOrder, !account.isClockSetInside else {
             return
         }
-        for contact in account.contacts {
-            let minute = Int(contact.milliseconds / 60_000) % 1_440
-            let since = (minute - window.from % 1_440 + 1_440) % 1_440
+        func judge(_ time: WallTime, _ kinds: [NightStory.Kind], _ what: String) {
+            let minute = time.milliseconds / 60_000
+            let since = window.minutes(sinceOpeningAt: minute, for: kinds)
             // Vehicles in work when the window closes are finished.
             if since > window.minutes + 45 {
-                no("window", "a link was made \(since) minutes after the window opened")
-                return
+                no("window", "\(what) \(since) minutes after the window opened")
             }
+        }
+        for contact in account.contacts {
+            judge(contact, story.vehicles.map(\.kind), "a link was made")
+        }
+        for (vehicle, time) in account.starts {
+            guard let number = account.ids.number(vehicle) else { continue }
+            judge(time, [story.vehicles[number].kind], "\(vehicle) was begun")
         }
     }
 

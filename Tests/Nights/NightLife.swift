@@ -505,6 +505,8 @@ private struct NightLife: Sendable {
                 switch event.body {
                 case .stateChanged(let id, let now, _, _): state.states[id.text] = now
                 case .vehicleEnded(let id, _): state.states[id.text] = nil
+                case .attemptStarted(let id, _, _, _):
+                    state.account.starts.append((id, event.time))
                 default: break
                 }
             }

@@ -158,6 +158,8 @@ extension NightStory.Policy {
         add { $0.soak = nil }
         add { $0.checks = nil }
         add { $0.window?.close = "finish" }
+        add { $0.window?.closed = nil }
+        add { $0.window?.own = nil }
         return list
     }
 }

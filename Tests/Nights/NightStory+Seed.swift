@@ -22,6 +22,8 @@ extension NightStory {
         fitter.addModules(to: &self)
         var undoer = NightTeller(seed: seed ^ 0x554E_444F)
         undoer.addWaysBack(to: &self)
+        var planner = NightTeller(seed: seed ^ 0x434C_4E44)
+        planner.addCalendars(to: &self)
     }
 }
 
@@ -164,6 +166,19 @@ struct NightTeller {
         // Where it is accepted later, the runs until then are refused.
         let later = night + pick(3) / 2
         if later < story.nights.count { story.nights[later].edits.append(.accept) }
+    }
+
+    /// Days on which a window does not open, and vehicles with times of their own.
+    mutating func addCalendars(to story: inout NightStory) {
+        if story.policy.window == nil, pick(6) == 0 {
+            story.policy.window = NightStory.Window(from: pick(24) * 60, minutes: 60 + pick(8) * 60)
+        }
+        guard story.policy.window != nil else { return }
+        if pick(2) == 0 { story.policy.window?.closed = Set([pick(7), pick(7)]).sorted() }
+        if pick(2) == 0 {
+            let kind = one(of: story.vehicles).kind
+            story.policy.window?.own = NightStory.Window.Own(kind: kind, from: pick(24) * 60)
+        }
     }
 
     /// A vehicle that drives when the rest of its image would be sent, in some lives.

@@ -161,6 +161,15 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var minutes: Int
         /// The treatment of vehicles in work when the window closes.
         package var close = "finish"
+        /// The days of the week on which it does not open; Monday is 0.
+        package var closed: [Int]?
+        /// The beginning for the vehicles of one family, as long as for the others.
+        package var own: Own?
+
+        package struct Own: Codable, Sendable, Equatable {
+            package var kind: Kind
+            package var from: Int
+        }
 
         package init(from: Int, minutes: Int) {
             self.from = from

@@ -20,7 +20,7 @@ final class NightWatch: Sendable {
     private let state = Mutex(State())
 
     /// Longer than any window stays closed and the work in it takes.
-    static let longest = Duration.seconds(50 * 3_600)
+    static let longest = Duration.seconds(100 * 3_600)
     /// More statements than all gateways together send to the fleet's database while one run goes on: three
     /// in five seconds by each of five gateways, for most of a day.
     static let mostStatements = 80_000
