@@ -892,7 +892,7 @@ struct NightJudge {
 
     private mutating func judgeTime(_ account: NightAccount) {
         let took = account.before.time.duration(to: account.after.time)
-        if took > .seconds(50 * 3_600) { no("T1", "the run took \(took)") }
+        if took > NightWatch.longest { no("T1", "the run took \(took)") }
         guard account.isWhole, account.ending == .complete else { return }
         let (told, standings) = (account.told, account.standings)
         for number in account.vehicles {
