@@ -25,12 +25,16 @@ let checked: [CSetting] = [.define("_FORTIFY_SOURCE", to: "2", .when(configurati
 
 /// A program whose tables of functions nobody can write to: all are resolved at its start.
 ///
-/// It has no symbols that only help to read it. A build for people also needs `--disable-local-rpath`:
-/// without that option, the program would take its libraries from its own folder.
-let sealed: [LinkerSetting] = [
-    .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
-    .unsafeFlags(["-Xlinker", "--strip-all"], .when(configuration: .release)),
-]
+/// It has no symbols that only help to read it, but where scripts/package takes them out itself. A build
+/// for people also needs `--disable-local-rpath`: without that option, the program would take its
+/// libraries from its own folder.
+let sealed: [LinkerSetting] =
+    [
+        .unsafeFlags(["-Xlinker", "-z", "-Xlinker", "relro", "-Xlinker", "-z", "-Xlinker", "now"]),
+        .unsafeFlags(["-Xlinker", "--build-id"]),
+    ]
+    + (Context.environment["YARDMASTER_SYMBOLS"] == nil
+        ? [.unsafeFlags(["-Xlinker", "--strip-all"], .when(configuration: .release))] : [])
 
 /// The same, and checks of the stack; not for targets of the library, which others build by version.
 let guarded: [CSetting] = checked + [.unsafeFlags(["-fstack-protector-strong"])]
