@@ -218,7 +218,11 @@ extension ModuleConnection {
         facts.peer = peer
         facts.type = found?.firmware.type
         facts.version = found?.firmware.version?.description
-        facts.model = CachedModule.Model(session.profile, variant: session.variant)
+        facts.model = CachedModule.Model(
+            family: session.profile.family,
+            profile: session.profile.name,
+            variant: session.variant
+        )
         for case (let name, let value?) in session.list.map({ ($0.name, $0.value) }) {
             facts.readings[name] = CachedModule.Reading(value.value, at: time.wallTime)
         }

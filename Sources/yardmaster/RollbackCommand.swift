@@ -23,27 +23,18 @@ struct RollbackCommand {
         let rollback = try await search.proposal(isFetching: !isDry)
         if let code = Signals.exitCode { return code }
         if isDry {
-            context.answer(options.common, rollback.document, text(of: rollback))
+            let text = rollback.lines.map { $0 + "\n" }.joined()
+            context.answer(options.common, rollback.document, text)
             return .done
         }
-        show(rollback)
+        options.show(rollback.lines, isAsked: !isAgreed, context)
         guard rollback.count > 0 else {
             if options.common.wantsJSON { context.console.result(rollback.document.text + "\n") }
             context.console.note("yardmaster: nothing is brought back\n")
             return rollback.refused > 0 ? .someFailed : .done
         }
-        if !isAgreed {
-            guard Question.isPossible(context) else {
-                throw CommandError(
-                    .usage,
-                    "nothing was done: there is no terminal to ask on",
-                    hint: "--yes does it without a question"
-                )
-            }
-            guard try await Question.agrees("Roll back?", context) else {
-                context.console.note("yardmaster: nothing was done\n")
-                return Signals.exitCode ?? .done
-            }
+        if !isAgreed, try await !Question.demand("Roll back?", context) {
+            return Signals.exitCode ?? .done
         }
         var options = options
         options.again = rollback.isAgain
@@ -51,19 +42,5 @@ struct RollbackCommand {
             .run(rollback.plan, keeping: rollback.sources, recalling: rollback.hold)
         // Vehicles that cannot be brought back are not as they should be.
         return ExitCode.worst(of: [code, rollback.refused > 0 ? .someFailed : .done])
-    }
-
-    private func text(of rollback: Rollback) -> String {
-        rollback.lines.map { $0 + "\n" }.joined()
-    }
-
-    /// Standard output may belong to a document or to the events.
-    private func show(_ rollback: Rollback) {
-        let text = text(of: rollback)
-        if options.common.wantsJSON || options.events == .standardOutput {
-            if !options.common.isQuiet { context.console.note(text) }
-        } else if !options.common.isQuiet || !isAgreed {
-            context.show(text)
-        }
     }
 }

@@ -21,31 +21,11 @@ struct UpdateCommand {
             return Signals.exitCode ?? tellMissing()
         }
         if let code = Signals.exitCode { return code }
-        show(proposal.lines)
-        if !wish.isAgreed {
-            guard Question.isPossible(context) else {
-                throw CommandError(
-                    .usage,
-                    "nothing was done: there is no terminal to ask on",
-                    hint: "--yes does it without a question"
-                )
-            }
-            guard try await Question.agrees("Update?", context) else {
-                context.console.note("yardmaster: nothing was done\n")
-                return Signals.exitCode ?? .done
-            }
+        options.show(proposal.lines, isAsked: !wish.isAgreed, context)
+        if !wish.isAgreed, try await !Question.demand("Update?", context) {
+            return Signals.exitCode ?? .done
         }
         return try await RunPreparation(options, context).run(proposal.plan, isOrder: true)
-    }
-
-    /// Standard output may belong to a document or to the events.
-    private func show(_ lines: [String]) {
-        let text = lines.map { $0 + "\n" }.joined()
-        if options.common.wantsJSON || options.events == .standardOutput {
-            if !options.common.isQuiet { context.console.note(text) }
-        } else if !options.common.isQuiet || !wish.isAgreed {
-            context.show(text)
-        }
     }
 
     private func tellMissing() -> ExitCode {

@@ -26,7 +26,11 @@ import Workbench
         module.type = 17
         module.version = "4.11.3"
         module.lacking = [0x0401, 7]
-        module.model = CachedModule.Model(family: .init(rawValue: "comodule"), "generic", "3")
+        module.model = CachedModule.Model(
+            family: Family(rawValue: "comodule"),
+            profile: "generic",
+            variant: "3"
+        )
         let time = WallTime(milliseconds: 1_700_000_000_123)
         for (name, value) in [
             ("speed", PropertyValue.number(number)), ("odometer", .number(1.25)),
@@ -211,23 +215,5 @@ import Workbench
         let found = try ModuleCacheDocument.modules(in: ModuleCacheDocument.bytes(of: many))
         #expect(found.count == 1_000 && found.first?.serial == Self.serial(100))
         #expect(found.allSatisfy { $0.module.peer == nil })
-    }
-}
-
-extension CachedModule.Model {
-    fileprivate init(family: Family, _ profile: String, _ variant: String?) {
-        let known = Profile(
-            name: profile,
-            family: family,
-            title: "",
-            basis: "",
-            advertisement: nil,
-            gatt: GATTForm(),
-            authentication: .none,
-            properties: [],
-            features: [],
-            firmware: []
-        )
-        self.init(known, variant: variant)
     }
 }

@@ -1,6 +1,6 @@
 /// Calculates days and years of the Gregorian calendar with integers.
 package enum Calendar {
-    package static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
+    static func floor(_ value: Int64, _ divisor: Int64) -> Int64 {
         let (quotient, rest) = value.quotientAndRemainder(dividingBy: divisor)
         return rest < 0 ? quotient - 1 : quotient
     }

@@ -18,6 +18,11 @@ package struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConverti
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
+    /// The day of a time in UTC.
+    package init(of time: WallTime) {
+        self.init(number: Calendar.floor(time.milliseconds, 86_400_000))
+    }
+
     /// Nil when there is no such day.
     package init?(year: Int64, month: Int, day: Int) {
         guard (1...12).contains(month),

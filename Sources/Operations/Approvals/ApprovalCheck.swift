@@ -38,7 +38,7 @@ package struct ApprovalCheck {
         where !signatures.contains(where: { $0.text == signature.text }) {
             signatures.append(signature)
         }
-        let day = CalendarDay(number: Calendar.floor(try now().milliseconds, 86_400_000))
+        let day = CalendarDay(of: try now())
         let verdict = rule.verdict(on: text, signatures, on: day)
         guard verdict.isMet else {
             throw refusal(plan, verdict, rule, Self.changes(text, found, rule, day), file)

@@ -19,6 +19,23 @@ package enum Question {
         return ["y", "yes"].contains(answer?.lowercased())
     }
 
+    /// The same for something that was proposed; throws where nobody can be asked.
+    package static func demand(
+        _ text: String,
+        _ context: Context
+    ) async throws(CommandError) -> Bool {
+        guard isPossible(context) else {
+            throw CommandError(
+                .usage,
+                "nothing was done: there is no terminal to ask on",
+                hint: "--yes does it without a question"
+            )
+        }
+        if try await agrees(text, context) { return true }
+        context.console.note("yardmaster: nothing was done\n")
+        return false
+    }
+
     /// The line that is typed; nil when it is empty.
     package static func answer(
         _ text: String,

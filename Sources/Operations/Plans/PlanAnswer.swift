@@ -18,7 +18,7 @@ package struct PlanAnswer {
         tellsAll: Bool = false
     ) throws(CommandError) {
         let plan = try Inputs.plan(options.manifest, context, options.common)
-        try options.save(plan)
+        if let path = options.saved { try plan.save(to: path, options.fleet, options.common) }
         let vehicles = try Inputs.selected(plan, options.common, state: options.state)
         try TokenCheck.check(plan, for: vehicles, context)
         let profiles = try ProfileFolder.library(of: plan, options.common, context)

@@ -1,5 +1,4 @@
 package import Commands
-import Manifest
 
 /// The options of `plan`.
 package struct PlanOptions: Sendable {
@@ -9,7 +8,7 @@ package struct PlanOptions: Sendable {
     package let common: CommonOptions
     /// Where the plan is saved; nil when it is only shown.
     let saved: String?
-    private let fleet: FleetAccess?
+    let fleet: FleetAccess?
 
     init(manifest: String, state: String, common: CommonOptions) {
         saved = nil
@@ -27,10 +26,5 @@ package struct PlanOptions: Sendable {
         common = try CommonOptions(invocation, context)
         saved = invocation[Command.savedPlan]
         fleet = saved == nil ? nil : try FleetAccess.ofRun(invocation, context)
-    }
-
-    /// Saves a plan for people to approve, where the command line asks for that.
-    func save(_ plan: FrozenPlan) throws(CommandError) {
-        if let saved { try plan.save(to: saved, fleet, common) }
     }
 }

@@ -30,20 +30,18 @@ extension Rollback.Row {
     }
 
     fileprivate var json: JSONValue {
-        let (word, image, why): (String, SHA256Digest?, String?) =
+        let (word, image, why): (String, PlannedImage?, String?) =
             switch fate {
-            case .back(let image): ("back", image.digest, nil)
+            case .back(let image): ("back", image, nil)
             case .untouched: ("untouched", nil, nil)
             case .refused(let why): ("refused", nil, why)
             }
-        var version: String?
-        if case .back(let image) = fate { version = image.version.description }
         return .object([
             "vehicle": .string(vehicle.id.text),
             "fate": .string(word),
             "from": sent?.version.map { .string($0.description) },
-            "to": version.map { .string($0) },
-            "image": image.map { .string($0.description) },
+            "to": image.map { .string($0.version.description) },
+            "image": image.map { .string($0.digest.description) },
             "reason": why.map { .string($0) },
         ])
     }

@@ -71,6 +71,16 @@ package struct RunOptions: Sendable {
         return name.hasPrefix("\(kind)-") ? name : own
     }
 
+    /// Shows what is proposed; standard output may belong to a document or to the events.
+    package func show(_ lines: [String], isAsked: Bool, _ context: Context) {
+        let text = lines.map { $0 + "\n" }.joined()
+        if common.wantsJSON || events == .standardOutput {
+            if !common.isQuiet { context.console.note(text) }
+        } else if !common.isQuiet || isAsked {
+            context.show(text)
+        }
+    }
+
     /// Throws where something has run already.
     package func demandNew() throws(CommandError) { try InventedDepot.demandNew(state) }
 }

@@ -32,10 +32,14 @@ package struct RunPreparation {
             context.answer(options.common, document, "the plan is in \(path.visible)\n")
             return .done
         }
-        let vehicles = try Inputs.selected(written, options.common, state: options.state)
-        guard let simulation = options.simulation else {
-            return try await runForReal(written, vehicles, sources, hold, isOrder)
-        }
+        let request = Request(
+            written: written,
+            vehicles: try Inputs.selected(written, options.common, state: options.state),
+            sources: sources,
+            hold: hold,
+            isOrder: isOrder
+        )
+        guard let simulation = options.simulation else { return try await runForReal(request) }
         let profiles = try ProfileFolder.library(of: written, options.common, context)
         let file = try Inputs.depot(simulation, for: written, context, profiles)
         for adapter in written.radio.adapters where !file.adapters.contains(adapter) {
@@ -58,7 +62,7 @@ package struct RunPreparation {
                     .advanced(by: Moment(nanoseconds: 0).duration(to: clock))
             } catch { throw CommandError(.cannotCreate, error.description) }
         }
-        return try await within(written, vehicles, sources, hold, isOrder, now) {
+        return try await within(request, now) {
             job throws(CommandError) in
             let thread = try ThreadExecutor.working("simulation")
             let site = SimulationThread(executor: thread)
@@ -71,21 +75,15 @@ package struct RunPreparation {
     }
 
     /// Runs on the host's own Bluetooth.
-    private func runForReal(
-        _ written: FrozenPlan,
-        _ vehicles: [PlannedVehicle],
-        _ sources: PlanSources?,
-        _ hold: Hold?,
-        _ isOrder: Bool
-    ) async throws(CommandError) -> ExitCode {
+    private func runForReal(_ request: Request) async throws(CommandError) -> ExitCode {
         let console = context.console
         let real = try HostBluetooth.open(bus: options.bus, state: options.state, context) { note in
             console.note("yardmaster: warning: \(note.description)\n")
         }
         do throws(CommandError) {
-            let adapters = try await real.adapters(named: written.radio.adapters)
+            let adapters = try await real.adapters(named: request.written.radio.adapters)
             let now = { () -> WallTime in RealTime().wallTime }
-            let code = try await within(written, vehicles, sources, hold, isOrder, now) {
+            let code = try await within(request, now) {
                 job throws(CommandError) in
                 let thread = try ThreadExecutor.working("files")
                 let waiting = try ThreadExecutor.working("check")
@@ -117,21 +115,28 @@ package struct RunPreparation {
         }
     }
 
+    /// What is to be run.
+    private struct Request {
+        /// The plan in the files, which may be newer than that of its rollout.
+        let written: FrozenPlan
+        let vehicles: [PlannedVehicle]
+        let sources: PlanSources?
+        let hold: Hold?
+        let isOrder: Bool
+    }
+
     /// A plan with what its vehicles need.
     private struct Chosen {
         let plan: FrozenPlan
         let vehicles: [PlannedVehicle]
         let access: [VehicleID: VehicleAccess]
         let zone: Zone
+        let approval: Result<PlanApproval?, CommandError>
     }
 
     /// Runs `body` between the work before the first packet and the work after the last one.
     private func within(
-        _ written: FrozenPlan,
-        _ vehicles: [PlannedVehicle],
-        _ sources: PlanSources?,
-        _ hold: Hold?,
-        _ isOrder: Bool,
+        _ request: Request,
         _ now: () throws(CommandError) -> WallTime,
         _ body: @Sendable (RunJob) async throws(CommandError) -> ExitCode
     ) async throws(CommandError) -> ExitCode {
@@ -140,46 +145,25 @@ package struct RunPreparation {
         defer { waiting?.stop() }
         let tokens = TokenCache(
             context,
-            policy: written.fetch,
+            policy: request.written.fetch,
             room: waiting.map { CheckRunner(executor: $0) },
             unless: { Signals.isStopRequested }
         )
-        let check = ApprovalCheck(options: options, context: context)
-        let own = await check.answer(written) { (try? now()) ?? Simulation.firstEvening }
-        var chosen = try choose(written, vehicles, tokens, own)
+        let approval = await check.answer(request.written) {
+            (try? now()) ?? Simulation.firstEvening
+        }
+        let chosen = try choose(request, tokens, approval)
         let directory = try context.reach.prepare(options.state)
         if context.reach.invented != nil {
-            try InventedDepot.bringImages(of: written, to: directory.path, context)
+            try InventedDepot.bringImages(of: request.written, to: directory.path, context)
         }
-        let lock = try await lock(directory, written)
+        let lock = try await lock(directory, request.written)
         // Only the holder of the lock knows whether the rollout is over.
-        let isWhole = vehicles.count == written.vehicles.count
-        let plan =
-            isOrder
-            ? written : try await frozen(written, chosen.zone, isWhole: isWhole, at: now())
-        let approval =
-            plan.digest == written.digest
-            ? try own.get() : try await check.answer(begun(plan), at: now).get()
-        if let approval {
-            try ApprovalArchive(state: directory.path).keep(approval, of: plan.name)
-        }
-        if plan.digest != written.digest {
-            try refuseDenied(plan, written)
-            // Keys may have got files of their own since the rollout was begun, and vehicles
-            // other devices.
-            let plan = plan.beside(written)
-            chosen = try choose(
-                plan,
-                try Inputs.selected(plan, options.common, state: options.state),
-                tokens
-            )
-        } else if let sources {
-            try keep(sources, for: plan.name, in: directory)
-        }
+        let settled = try await settle(request, chosen, tokens, in: directory, at: now)
         // Everything is present and verified before the first radio packet, and before time becomes
         // virtual.
         let images = ImagePreparation(
-            plan: chosen.plan,
+            plan: settled.plan,
             state: directory.path,
             context: context,
             common: options.common,
@@ -188,19 +172,11 @@ package struct RunPreparation {
         guard let ready = try await images.bringAll() else { return images.tellCut() }
         let verdicts = try await ReleaseVerifier.verdicts(
             ready,
-            of: chosen.plan,
+            of: settled.plan,
             state: directory.path,
             prefersKept: true
         )
-        var job = try job(
-            chosen,
-            demanding: verdicts.predecessors,
-            beside: written,
-            in: directory,
-            isOrder: isOrder
-        )
-        job.approval = approval
-        job.recalling = hold
+        let job = try job(request, settled, demanding: verdicts.predecessors, in: directory)
         let result = await job.output.whileWriting { () -> Result<ExitCode, CommandError> in
             do throws(CommandError) {
                 return .success(try await body(job))
@@ -211,11 +187,45 @@ package struct RunPreparation {
         return try result.get()
     }
 
+    /// What the run carries out: the plan that the rollout was begun with, until that is over.
+    private func settle(
+        _ request: Request,
+        _ chosen: Chosen,
+        _ tokens: TokenCache,
+        in directory: StateDirectory,
+        at now: () throws(CommandError) -> WallTime
+    ) async throws(CommandError) -> Chosen {
+        let written = request.written
+        let isWhole = request.vehicles.count == written.vehicles.count
+        let plan =
+            request.isOrder
+            ? written : try await frozen(written, chosen.zone, isWhole: isWhole, at: now())
+        let isWritten = plan.digest == written.digest
+        let approval =
+            isWritten ? chosen.approval : await check.answer(begun(plan), at: now)
+        if let approval = try approval.get() {
+            try ApprovalArchive(state: directory.path).keep(approval, of: plan.name)
+        }
+        if isWritten {
+            if let sources = request.sources { try keep(sources, for: plan.name, in: directory) }
+            return chosen
+        }
+        try refuseDenied(plan, written)
+        // Keys may have got files of their own since the rollout was begun, and vehicles other
+        // devices.
+        let kept = plan.beside(written)
+        let vehicles = try Inputs.selected(kept, options.common, state: options.state)
+        return try choose(kept, vehicles, tokens, approval)
+    }
+
+    private var check: ApprovalCheck { ApprovalCheck(options: options, context: context) }
+
     /// Checks that this machine has all that the vehicles of a plan need, and gets it.
     private func choose(
         _ plan: FrozenPlan,
         _ vehicles: [PlannedVehicle],
-        _ tokens: TokenCache
+        _ tokens: TokenCache,
+        _ approval: Result<PlanApproval?, CommandError>
     ) throws(CommandError) -> Chosen {
         try TokenCheck.check(plan, for: vehicles, context)
         try demand(plan, for: vehicles)
@@ -223,7 +233,8 @@ package struct RunPreparation {
             plan: plan,
             vehicles: vehicles,
             access: try access(to: vehicles, of: plan, tokens),
-            zone: try ZoneSource.zone(of: plan, context)
+            zone: try ZoneSource.zone(of: plan, context),
+            approval: approval
         )
     }
 
@@ -231,19 +242,21 @@ package struct RunPreparation {
     ///
     /// A rollout may go on with an earlier plan, which was approved.
     private func choose(
-        _ plan: FrozenPlan,
-        _ vehicles: [PlannedVehicle],
+        _ request: Request,
         _ tokens: TokenCache,
         _ approval: Result<PlanApproval?, CommandError>
     ) throws(CommandError) -> Chosen {
-        guard case .failure(let refusal) = approval else {
-            return try choose(plan, vehicles, tokens)
-        }
-        guard ApprovalArchive(state: options.state).plan(of: plan.name) != nil else {
+        let (plan, state) = (request.written, options.state)
+        if case .failure(let refusal) = approval,
+            ApprovalArchive(state: state).plan(of: plan.name) == nil
+        {
             throw refusal
         }
-        do throws(CommandError) { return try choose(plan, vehicles, tokens) } catch {
-            throw refusal
+        do throws(CommandError) {
+            return try choose(plan, request.vehicles, tokens, approval)
+        } catch {
+            if case .failure(let refusal) = approval { throw refusal }
+            throw error
         }
     }
 
@@ -267,27 +280,25 @@ package struct RunPreparation {
         )
     }
 
-    /// The work on a plan; `written` is the one in the files, which may be newer.
     private func job(
+        _ request: Request,
         _ chosen: Chosen,
         demanding predecessors: [String: FirmwareVersion],
-        beside written: FrozenPlan,
-        in directory: StateDirectory,
-        isOrder: Bool
+        in directory: StateDirectory
     ) throws(CommandError) -> RunJob {
         let output = try RunOutput(options, context, zone: chosen.zone)
         // The current manifest's: the list of notified people is independent of the plan.
         // The author of an order waits for its end.
         let notices =
-            isOrder || context.reach.postage == nil
+            request.isOrder || context.reach.postage == nil
             ? nil
             : NoticeSender(
                 state: directory.path,
                 context: context,
-                own: written.notify,
+                own: request.written.notify,
                 given: options.placeFlags
             )
-        return RunJob(
+        var job = RunJob(
             plan: chosen.plan.demanding(predecessors: predecessors),
             vehicles: chosen.vehicles,
             access: chosen.access,
@@ -297,13 +308,16 @@ package struct RunPreparation {
             stop: Signals.catchThem(),
             output: output,
             again: options.again,
-            isKept: chosen.plan.digest != written.digest,
-            denied: Set(written.trust.denied),
-            isOrder: isOrder,
+            isKept: chosen.plan.digest != request.written.digest,
+            denied: Set(request.written.trust.denied),
+            isOrder: request.isOrder,
             notices: notices,
             fleet: options.fleet.map { FleetPlace(access: $0, context: context) },
             flags: options.placeFlags
         )
+        job.approval = try chosen.approval.get()
+        job.recalling = request.hold
+        return job
     }
 
     /// Checks that this machine has what the plan names.

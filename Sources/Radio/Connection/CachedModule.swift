@@ -9,11 +9,7 @@ package struct CachedModule: Sendable, Hashable {
         /// The kind of vehicle, where that decides which properties there are.
         package let variant: String?
 
-        package init(_ profile: Profile, variant: String?) {
-            self.init(family: profile.family, profile: profile.name, variant: variant)
-        }
-
-        init(family: Family, profile: String, variant: String?) {
+        package init(family: Family, profile: String, variant: String?) {
             self.family = family
             self.profile = profile
             self.variant = variant
