@@ -135,8 +135,16 @@ let package = Package(
         adapter(
             "Operations",
             [
-                "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "FakeBlueZ", "Families",
-                "Images", "Manifest", "Radio", "Rehearsal", "Rollout", "Show", "Simulation",
+                "Base", "BlueZ", "CLinux", "Commands", "Families", "Images", "Manifest", "Radio",
+                "Rollout", "Show", "Simulation", "Store",
+            ],
+            quick
+        ),
+        adapter(
+            "Site",
+            [
+                "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "FakeBlueZ", "Images",
+                "Manifest", "Operations", "Radio", "Rehearsal", "Rollout", "Show", "Simulation",
                 "Store",
             ],
             quick
@@ -145,7 +153,7 @@ let package = Package(
             name: "yardmaster",
             dependencies: [
                 "Base", "BlueZ", "CLinux", "Commands", "Families", "Images", "Manifest",
-                "Operations", "Radio", "Rollout", "Show", "Store",
+                "Operations", "Radio", "Rollout", "Show", "Site", "Store",
             ],
             swiftSettings: common + quick,
             linkerSettings: sealed
@@ -274,12 +282,10 @@ let package = Package(
             "ProgramTests",
             [
                 "BlueZ", "Commands", "Base", "FakeBlueZ", "Families", "FollowModule", "Store",
-                "Manifest", "Radio",
-                "Operations", "OwnFamily", "PrivateBus", "PrivatePostgres", "Rollout",
-                "ScanAndRead", "SeedTour",
-                "SetLights", "Show", "Signers", "Simulation", "Images", "UnlockVehicle",
-                "UpdateModule",
-                "UseLock", "VehicleModules", "Workbench", "yardmaster",
+                "Manifest", "Radio", "Operations", "OwnFamily", "PrivateBus", "PrivatePostgres",
+                "Rollout", "ScanAndRead", "SeedTour", "SetLights", "Show", "Signers", "Simulation",
+                "Images", "UnlockVehicle", "UpdateModule", "UseLock", "VehicleModules", "Workbench",
+                "yardmaster", "Site",
             ]
         ),
         tests("WireTests", ["Base"]),
@@ -306,8 +312,7 @@ let package = Package(
             "CommandsTests",
             [
                 "BlueZ", "Base", "Commands", "Families", "Images", "Store", "Manifest",
-                "Operations", "Radio",
-                "Rollout", "Show", "Workbench", "yardmaster",
+                "Operations", "Radio", "Rollout", "Show", "Workbench", "yardmaster", "Site",
             ],
             resources: [.copy("Golden")]
         ),
@@ -353,7 +358,7 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
             name: "fuzz",
             dependencies: [
                 "BlueZ", "CFuzzer", "CSQLite", "Base", "Families", "Images", "Store", "Manifest",
-                "Radio", "Operations", "Rollout", "Show", "Simulation", "VehicleModules",
+                "Radio", "Operations", "Rollout", "Show", "Simulation", "VehicleModules", "Site",
             ],
             path: "Fuzz",
             exclude: ["Driver", "Seeds"],
@@ -369,7 +374,7 @@ if Context.environment["YARDMASTER_BENCH"] != nil {
     package.targets.append(
         .executableTarget(
             name: "token-issuer",
-            dependencies: ["Base", "Families"],
+            dependencies: ["Base", "Families", "Simulation"],
             path: "Bench/tokens",
             swiftSettings: common
         )

@@ -1,6 +1,7 @@
 import Base
 import Operations
 import Show
+import Site
 import Store
 
 /// Any address is parsed or refused; a parsed address can be written and parsed again, and is the

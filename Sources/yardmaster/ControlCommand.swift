@@ -4,6 +4,7 @@ import Glibc
 import Manifest
 import Operations
 import Show
+import Site
 import Store
 
 /// `pause`, `resume`, `abort`, `retry`, `inhibit`, `uninhibit`, `clear`: requests in the journal,

@@ -3,6 +3,7 @@ import Commands
 import Manifest
 import Operations
 import Radio
+import Site
 
 /// `doctor`: the faults of this host's Bluetooth, and how to fix them; and doubts about a manifest.
 struct DoctorCommand {

@@ -2,6 +2,7 @@ import Base
 import Commands
 import Operations
 import Show
+import Site
 import Store
 
 /// `history compare`: compares two runs.

@@ -2,6 +2,7 @@ import Base
 import Commands
 import Operations
 import Show
+import Site
 import Store
 
 /// `history show`: one run with the events of every vehicle; it can also write its reports again.

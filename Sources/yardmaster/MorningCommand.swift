@@ -2,6 +2,7 @@ import Base
 import Commands
 import Operations
 import Show
+import Site
 import Store
 
 /// `morning`: the tasks for people after the night.

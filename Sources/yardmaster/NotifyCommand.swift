@@ -2,6 +2,7 @@ import Base
 import Commands
 import Manifest
 import Operations
+import Site
 
 /// `notify test`, `notify list`, `notify send`, `notify failure`.
 struct NotifyCommand {

@@ -1,6 +1,7 @@
 import Commands
 import Manifest
 import Operations
+import Site
 
 /// `schema`: the manifest's JSON Schema, or the description of the interface of `serve` for
 /// programs.

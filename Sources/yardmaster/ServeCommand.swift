@@ -4,6 +4,7 @@ import Glibc
 import Operations
 import Rollout
 import Show
+import Site
 import Store
 import Synchronization
 

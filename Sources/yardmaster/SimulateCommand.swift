@@ -1,6 +1,7 @@
 import BlueZ
 import Commands
 import Operations
+import Site
 
 /// `simulate`: serves a simulated depot to other programs, in real time, until it is interrupted.
 struct SimulateCommand {

@@ -2,6 +2,7 @@ import Base
 import Commands
 import Operations
 import Show
+import Site
 import Store
 
 /// `status` and `fleet status`: the state of the latest rollout.

@@ -1,5 +1,6 @@
 import Commands
 import Operations
+import Site
 
 /// The options of `status`.
 struct StatusOptions: Sendable {

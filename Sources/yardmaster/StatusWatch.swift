@@ -5,6 +5,7 @@ import Manifest
 import Operations
 import Rollout
 import Show
+import Site
 import Store
 
 /// `status --watch`: the display of a rollout at work, until Ctrl-C.

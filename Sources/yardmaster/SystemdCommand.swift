@@ -1,6 +1,7 @@
 import Base
 import Commands
 import Operations
+import Site
 
 /// `systemd print`: the units of a nightly run.
 struct SystemdCommand {

@@ -3,6 +3,7 @@ import Commands
 import Foundation
 import Operations
 import Radio
+import Site
 import Testing
 
 /// The findings of `doctor` on a host, with its advice.

@@ -1,11 +1,12 @@
 import Foundation
+import Operations
 import Synchronization
 import Testing
 import Workbench
 
-@testable import Operations
 @testable import Rollout
 @testable import Show
+@testable import Site
 
 /// Questions of pages about a fleet.
 @Suite struct LookQueueTests {

@@ -4,8 +4,8 @@ import Rollout
 import Show
 import Testing
 
-@testable import Operations
 @testable import Radio
+@testable import Operations
 
 /// The fleet list that `scan --csv` prints.
 @Suite struct ScanRowsTests {

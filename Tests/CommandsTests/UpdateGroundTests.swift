@@ -5,8 +5,8 @@ import Foundation
 import Testing
 import Workbench
 
-@testable import Operations
 @testable import Radio
+@testable import Operations
 
 /// Which of the modules in reach an update is meant for.
 @Suite struct UpdateGroundTests {

@@ -1,5 +1,5 @@
 import Base
-import Operations
+import Site
 
 /// The description of the interface, with as much of JSON Schema as it uses.
 struct InterfaceDescription {

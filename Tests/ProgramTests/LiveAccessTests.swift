@@ -1,5 +1,6 @@
 import Base
 import Operations
+import Site
 import Testing
 
 /// The people who may look and act, and the time for which a browser stays signed in.

@@ -1,8 +1,8 @@
 import Base
 import Commands
 import Foundation
-import Operations
 import Show
+import Site
 import Store
 import Testing
 

@@ -1,6 +1,6 @@
 import Base
 import Foundation
-import Operations
+import Site
 import Testing
 import Workbench
 

@@ -1,7 +1,7 @@
 import Base
 import Foundation
-import Operations
 import Show
+import Site
 import Testing
 import Workbench
 

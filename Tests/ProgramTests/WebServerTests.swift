@@ -1,5 +1,5 @@
 import Foundation
-import Operations
+import Site
 import Synchronization
 import Testing
 import Workbench

@@ -13,7 +13,7 @@ import Testing
     /// Other things than files of ours.
     private static let others = [
         // The socket of `serve`, which the kernel makes by its path.
-        "Sources/Operations/Live/ListeningSocket.swift",
+        "Sources/Site/Live/ListeningSocket.swift",
         // The tree of a bundle's target: from an open directory, without links, with a way back.
         "Sources/Operations/Bundles/FolderDelivery.swift",
     ]

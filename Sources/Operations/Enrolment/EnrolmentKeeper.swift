@@ -14,11 +14,11 @@ package struct EnrolFault: Error, Sendable, Equatable {
         case refused
     }
 
-    let kind: Kind
+    package let kind: Kind
     /// The failure of its module, if it had one.
     package let failure: FailureClass?
     package let sentence: String
-    let hint: String
+    package let hint: String
 
     package init(
         _ kind: Kind,

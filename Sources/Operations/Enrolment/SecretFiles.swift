@@ -24,7 +24,7 @@ package struct SecretFiles: Sendable {
     }
 
     /// The name of the file of a vehicle's own secret, without an ending.
-    static func name(of vehicle: VehicleID) -> String {
+    package static func name(of vehicle: VehicleID) -> String {
         let plain = String(
             decoding: vehicle.text.utf8.map { byte -> UInt8 in
                 switch byte {
@@ -55,7 +55,7 @@ package struct SecretFiles: Sendable {
     }
 
     /// Whether copying to these files would overwrite no other secret.
-    func canBeCopied(to copy: SecretFiles) throws(EnrolFault) -> Bool {
+    package func canBeCopied(to copy: SecretFiles) throws(EnrolFault) -> Bool {
         let secrets = try copied()
         for ending in OutsideFile.endings {
             guard let there = try copy.read(copy.file.current(ending)) else { continue }
@@ -67,7 +67,7 @@ package struct SecretFiles: Sendable {
     }
 
     /// Writes a copy, which only its owner can read: the owner of these files.
-    func copy(to copy: SecretFiles) throws(EnrolFault) {
+    package func copy(to copy: SecretFiles) throws(EnrolFault) {
         let secrets = try copied()
         try copy.prepare()
         for (ending, secret) in secrets {
@@ -186,7 +186,7 @@ package struct SecretFiles: Sendable {
 }
 
 extension EnrolFault {
-    static func file(_ what: String, _ path: String, _ code: CInt = errno) -> EnrolFault {
+    package static func file(_ what: String, _ path: String, _ code: CInt = errno) -> EnrolFault {
         EnrolFault(
             .files,
             "\(what) \(path): \(FileFault(code: code))",

@@ -30,7 +30,7 @@ package struct SharedSecrets {
         }
     }
 
-    init(_ holders: [SecretHolder], _ context: Context) {
+    package init(_ holders: [SecretHolder], _ context: Context) {
         self.init(holders, credentials: context.variable("CREDENTIALS_DIRECTORY"))
     }
 
@@ -78,13 +78,13 @@ package struct SharedSecrets {
     private static let mostNamed = 3
 
     /// The vehicles' names, or the first of them and the number of the others.
-    static func text(_ vehicles: [VehicleID]) -> String {
+    package static func text(_ vehicles: [VehicleID]) -> String {
         let names = vehicles.prefix(mostNamed).map(\.text.visible).joined(separator: ", ")
         let rest = vehicles.count - mostNamed
         return rest > 0 ? "\(names) and \(rest) more" : names
     }
 
-    static let remedy =
+    package static let remedy =
         "`yardmaster secrets rotate MANIFEST --split` gives each vehicle a key file of its own "
         + "and rotates then"
 }

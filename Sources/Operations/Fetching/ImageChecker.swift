@@ -1,13 +1,13 @@
 import Base
-import Commands
+package import Commands
 import Images
-import Manifest
-import Radio
+package import Manifest
+package import Radio
 import Rollout
 import Store
 
 /// Checks the images of a plan, which are in the store, before any radio work.
-struct ImageChecker {
+package struct ImageChecker {
     let store: ImageStore
 
     /// The firmware in an image, after all checks that are possible without a module.
@@ -30,7 +30,7 @@ struct ImageChecker {
     }
 
     /// The content of an image's bytes, after all checks that are possible without a module.
-    static func content(
+    package static func content(
         of image: PlannedImage,
         _ bytes: [UInt8]
     ) throws(CommandError) -> ImageContent {

@@ -47,7 +47,7 @@ package struct ImagePreparation: Sendable {
     /// All images in the order of the plan; the error names every image that cannot be fetched.
     ///
     /// Nil when a signal interrupted it: bytes that arrived are kept.
-    func bringAll() async throws(CommandError) -> [FetchedImage]? {
+    package func bringAll() async throws(CommandError) -> [FetchedImage]? {
         let outcome = try await bring()
         guard !outcome.wasCut else { return nil }
         if let refusal = outcome.refusal { throw refusal }

@@ -85,7 +85,7 @@ package struct FleetAccess: Sendable {
     }
 
     /// The address, for people; it has no password.
-    var name: String { address.text }
+    package var name: String { address.text }
 
     /// Uses the flag, else the environment, else the file.
     private static func named(
@@ -188,7 +188,7 @@ package struct FleetAccess: Sendable {
     static let usualPatience = Duration.seconds(8)
 
     /// The database, on a thread that it may block.
-    func database(
+    package func database(
         on executor: any SerialExecutor,
         patience: Duration = usualPatience
     ) -> FleetDatabase {
@@ -253,7 +253,7 @@ package struct FleetAccess: Sendable {
 
 extension FleetAccess {
     /// The answer of one moment, or the reason why no server answered; other errors are thrown.
-    func look<Answer: Sendable>(
+    package func look<Answer: Sendable>(
         _ body: @Sendable (isolated FleetDatabase) throws(FleetError) -> Answer
     ) async throws(CommandError) -> Result<Answer, FleetError> {
         let (standing, result) = try await withServer {
@@ -284,7 +284,7 @@ extension FleetError {
     }
 
     /// Whether the next request would wait for nothing, too.
-    var isSilence: Bool {
+    package var isSilence: Bool {
         switch kind {
         case .noLibrary, .unreachable, .lost: true
         case .collided, .busy, .forbidden, .noSchema, .refused: false
@@ -307,7 +307,7 @@ extension FleetError {
     }
 
     /// What to do about it.
-    func hint(for role: FleetRole?) -> String? {
+    package func hint(for role: FleetRole?) -> String? {
         switch kind {
         case .noLibrary: "apt-get install libpq5"
         case .unreachable, .lost: Self.looksAtServer
@@ -318,7 +318,7 @@ extension FleetError {
         }
     }
 
-    static let looksAtServer = "look at the server, its pg_hba.conf and its log"
+    package static let looksAtServer = "look at the server, its pg_hba.conf and its log"
     static let makesTables = "make them with 'yardmaster fleet init', as the owner of the database"
     private static let ownership =
         "only the owner of the database and its tables may do this: name that user in the address"

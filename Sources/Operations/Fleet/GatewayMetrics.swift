@@ -54,7 +54,7 @@ package enum GatewayMetrics {
     }
 
     /// Whether the database answers.
-    static func up(_ address: String, _ isUp: Bool) -> MetricsText.Family {
+    package static func up(_ address: String, _ isUp: Bool) -> MetricsText.Family {
         MetricsText.family(
             "yardmaster_fleet_up",
             help: "1 while the fleet's database answers.",

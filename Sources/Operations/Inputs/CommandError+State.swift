@@ -35,7 +35,7 @@ extension CommandError {
     }
 
     /// The error for a journal that cannot be used.
-    init(_ error: JournalError) {
+    package init(_ error: JournalError) {
         let kind: CommandError.Kind =
             switch error.kind {
             case .cannotCreate, .missing: .cannotCreate
@@ -61,7 +61,7 @@ extension CommandError {
     }
 
     /// The error for a journal that a reading command cannot read.
-    init(reading error: JournalError, in state: String) {
+    package init(reading error: JournalError, in state: String) {
         guard error.kind == .missing else {
             self.init(error)
             return
@@ -85,7 +85,7 @@ extension CommandError {
 
 extension StateDirectory {
     /// Opens the directory; creates it when it does not exist.
-    static func prepared(at path: String) throws(CommandError) -> StateDirectory {
+    package static func prepared(at path: String) throws(CommandError) -> StateDirectory {
         do throws(StateDirectoryError) {
             return try create(at: path)
         } catch { throw CommandError(error) }

@@ -135,7 +135,7 @@ package enum Inputs {
     /// The vehicles that `--limit` includes.
     ///
     /// Their last outcomes are read from the journal of `state`.
-    static func selected(
+    package static func selected(
         _ plan: FrozenPlan,
         _ common: CommonOptions,
         state: String

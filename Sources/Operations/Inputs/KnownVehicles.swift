@@ -38,7 +38,7 @@ package struct KnownVehicles {
     }
 
     /// The vehicles of a rollout that has run, with the labels of the stored plan.
-    func ground(of snapshot: RolloutSnapshot) -> VehicleGround {
+    package func ground(of snapshot: RolloutSnapshot) -> VehicleGround {
         let name = snapshot.run?.rollout
         return VehicleGround(
             rollout: name,
@@ -58,7 +58,7 @@ package struct KnownVehicles {
 
     /// The plan that the rollout began with, or that of its last run where only parts have run; nil
     /// when it is not stored.
-    func plan(of snapshot: RolloutSnapshot) -> PlanView? {
+    package func plan(of snapshot: RolloutSnapshot) -> PlanView? {
         guard let run = snapshot.run else { return nil }
         let digest = snapshot.rollout?.plan ?? run.plan
         let archive = PlanArchive(state: state)
@@ -70,7 +70,7 @@ package struct KnownVehicles {
     }
 
     /// The stored plans of rollouts by their names, with the paths of their manifests.
-    func plans(of snapshots: [RolloutSnapshot]) -> [String: MorningMaker.Plan] {
+    package func plans(of snapshots: [RolloutSnapshot]) -> [String: MorningMaker.Plan] {
         let archive = PlanArchive(state: state)
         var plans: [String: MorningMaker.Plan] = [:]
         for snapshot in snapshots {

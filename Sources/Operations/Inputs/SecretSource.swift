@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import Commands
 import Families
 import Glibc
@@ -213,7 +213,7 @@ package struct SecretSource {
         return try passkey(reference, of: "vehicle \(vehicle.id)")
     }
 
-    func passkey(
+    package func passkey(
         _ reference: SecretReference,
         of owner: String
     ) throws(CommandError) -> Passkey {
@@ -270,7 +270,7 @@ package struct SecretSource {
     }
 
     /// Reads the text of a reference; `owner` is used in errors.
-    func read(
+    package func read(
         _ reference: SecretReference,
         of owner: String
     ) throws(CommandError) -> Secret {

@@ -51,12 +51,12 @@ package enum ZoneSource {
     }
 
     /// The same by the zone's name; nil means that there is no window.
-    static func shown(_ name: String?, _ context: Context) -> Zone {
+    package static func shown(_ name: String?, _ context: Context) -> Zone {
         (try? zone(name, context)) ?? .utc
     }
 
     /// Adds what is known here of the rollout's window: whether it is open, and when it opens next.
-    static func addWindow(to status: inout RolloutStatus, _ context: Context) {
+    package static func addWindow(to status: inout RolloutStatus, _ context: Context) {
         guard let plan = status.plan, status.snapshot.rollout?.state != .finished,
             let zone = try? zone(plan.zone, context), let times = plan.openTimes(in: zone)
         else { return }

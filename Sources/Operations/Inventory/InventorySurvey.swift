@@ -1,10 +1,10 @@
-import Base
-import Radio
+package import Base
+package import Radio
 import Show
-import Store
+package import Store
 
 /// One module that an inventory reads, with what opens it.
-struct InventoryTarget: Sendable {
+package struct InventoryTarget: Sendable {
     let serial: Serial
     let family: Family
     let profile: Profile
@@ -15,7 +15,7 @@ struct InventoryTarget: Sendable {
     /// Why it cannot be opened.
     let refusal: String?
 
-    init(
+    package init(
         serial: Serial,
         profile: Profile,
         vehicle: VehicleID?,
@@ -43,7 +43,7 @@ struct InventoryTarget: Sendable {
 
 /// Listens for modules, opens each one and reads its identity, versions and properties; changes
 /// nothing.
-struct InventorySurvey: Sendable {
+package struct InventorySurvey: Sendable {
     /// How old a sighting may be for connecting without a new search.
     private static let freshness = Duration.seconds(20)
     private static let attempts = 2
@@ -56,7 +56,7 @@ struct InventorySurvey: Sendable {
 
     /// `length` is how long it listens for modules that were not heard yet; `objection` returns why
     /// a module must not be connected to now.
-    init(
+    package init(
         central: any Central,
         time: any Timekeeper,
         for length: Duration,
@@ -77,7 +77,7 @@ struct InventorySurvey: Sendable {
 
     /// Returns a record for each module in the order of `targets`, except for those that connect to
     /// us.
-    func look(
+    package func look(
         at targets: [InventoryTarget],
         unless isStopped: @escaping @Sendable () -> Bool
     ) async throws(RadioError) -> [InventoryRecord] {

@@ -7,7 +7,7 @@ package import Radio
 /// The host's own Bluetooth, opened for one command.
 package struct HostBluetooth {
     package let radio: BlueZ
-    let time: RealClock
+    package let time: RealClock
 
     /// Opens the bus that the flag or the environment names, or else the machine's.
     package static func open(
@@ -105,13 +105,15 @@ package struct HostBluetooth {
 }
 
 /// The machine's clocks, for everything that waits.
-struct RealClock: Timekeeper {
-    let loop: EventLoop
+package struct RealClock: Timekeeper {
+    package let loop: EventLoop
 
-    var now: Moment { RealTime().now }
-    var wallTime: WallTime { RealTime().wallTime }
+    package init(loop: EventLoop) { self.loop = loop }
 
-    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+    package var now: Moment { RealTime().now }
+    package var wallTime: WallTime { RealTime().wallTime }
+
+    package func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
         await loop.wait(for: now.duration(to: deadline))
     }
 }

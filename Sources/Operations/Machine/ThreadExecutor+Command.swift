@@ -1,9 +1,9 @@
-import Base
-import Commands
+package import Base
+package import Commands
 
 extension ThreadExecutor {
     /// A thread for one part of a command's work.
-    static func working(_ name: String) throws(CommandError) -> ThreadExecutor {
+    package static func working(_ name: String) throws(CommandError) -> ThreadExecutor {
         do throws(ThreadError) {
             return try start(name: name)
         } catch {

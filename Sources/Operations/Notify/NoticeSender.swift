@@ -1,5 +1,5 @@
 import Base
-import Commands
+package import Commands
 import Glibc
 import Images
 package import Manifest
@@ -39,7 +39,7 @@ package struct NoticeSender: Sendable {
     package struct Result: Sendable {
         let entry: OutboxEntry
         /// Nil when the notice arrived.
-        let failure: String?
+        package let failure: String?
         let isGivenUp: Bool
     }
 
@@ -47,7 +47,7 @@ package struct NoticeSender: Sendable {
 
     /// All targets that this user may read; the commands for notices also report a list that this
     /// user may not read.
-    func policy() throws(CommandError) -> NotifyPolicy {
+    package func policy() throws(CommandError) -> NotifyPolicy {
         let found = try lists.find()
         if let unread = found.unread {
             context.console.note("yardmaster: warning: \(unread); its targets are ignored\n")
@@ -107,7 +107,7 @@ package struct NoticeSender: Sendable {
     // MARK: Sending
 
     /// Sends notices that are due, within the time limit; returns the results.
-    func deliver(within limit: Duration, only key: String? = nil) async -> [Result] {
+    package func deliver(within limit: Duration, only key: String? = nil) async -> [Result] {
         guard let world = context.reach.postage else { return [] }
         do throws(CommandError) {
             let thread = try ThreadExecutor.working("notify")
@@ -397,7 +397,7 @@ package struct NoticeSender: Sendable {
     }
 
     /// The name of this machine.
-    static var host: String {
+    package static var host: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
         return String(

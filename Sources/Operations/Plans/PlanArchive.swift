@@ -47,7 +47,7 @@ package final class PlanShelf: Sendable {
 
     package init() {}
 
-    func plan(_ digest: SHA256Digest, read: () -> FrozenPlan?) -> FrozenPlan? {
+    package func plan(_ digest: SHA256Digest, read: () -> FrozenPlan?) -> FrozenPlan? {
         let known = plans.withLock { plans -> FrozenPlan? in
             guard let place = plans.firstIndex(where: { $0.digest == digest }) else { return nil }
             let plan = plans.remove(at: place)
@@ -77,7 +77,7 @@ package struct PlanArchive {
     package init(state: String) { folder = state + "/plans" }
 
     /// The rollouts that have a stored plan.
-    var names: [String] {
+    package var names: [String] {
         let names = (try? Folder.open(folder).names()) ?? []
         return names.filter { !Draft.isName($0) }
     }
@@ -120,7 +120,7 @@ package struct PlanArchive {
     }
 
     /// The sources of the rollout's plan, with the way back of its vehicles.
-    func sources(of rollout: String, adding way: WayBack) -> PlanSources? {
+    package func sources(of rollout: String, adding way: WayBack) -> PlanSources? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
             return nil
         }
@@ -131,7 +131,7 @@ package struct PlanArchive {
 
     /// The path of the manifest with which the rollout was begun; nil when no plan is stored, and for a
     /// rollback, which has none of its own.
-    func manifest(of rollout: String) -> String? {
+    package func manifest(of rollout: String) -> String? {
         guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
             return nil
         }

@@ -1,29 +1,29 @@
-import Base
+package import Base
 import Glibc
-import Manifest
-import Radio
+package import Manifest
+package import Radio
 import Rollout
 import Show
 import Store
 
 /// The effect that a run of a plan would have, according to the journal and the manifest.
-struct PlanForecast {
+package struct PlanForecast {
     /// One vehicle of the plan.
-    struct Row {
-        let vehicle: PlannedVehicle
+    package struct Row {
+        package let vehicle: PlannedVehicle
         /// Counted from 1.
         let wave: Int
-        let fate: Fate
-        let took: Duration
+        package let fate: Fate
+        package let took: Duration
         let ground: Estimate.Ground
     }
 
     /// The forecast for a vehicle, and the reason.
-    struct Fate {
-        enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
+    package struct Fate {
+        package enum Kind: String { case work, resume, look, inhibited, quarantined, excluded }
 
-        let kind: Kind
-        let reason: String
+        package let kind: Kind
+        package let reason: String
     }
 
     struct Wave {
@@ -32,7 +32,7 @@ struct PlanForecast {
         let took: Duration
     }
 
-    let rows: [Row]
+    package let rows: [Row]
     let waves: [Wave]
     let gates: [String]
     let links: Int
@@ -46,7 +46,7 @@ struct PlanForecast {
     /// The rollout of this name in the journal.
     let rollout: RolloutRecord?
 
-    init(
+    package init(
         _ plan: FrozenPlan,
         vehicles: [PlannedVehicle],
         adapters: [String],
@@ -193,7 +193,7 @@ struct PlanForecast {
 
 extension PlanForecast {
     /// The facts in the journal.
-    struct Knowledge {
+    package struct Knowledge {
         var rollout: RolloutRecord?
         var records: [VehicleID: ExecutionRecord] = [:]
         var measures: [Measure] = []
@@ -207,7 +207,7 @@ extension PlanForecast {
         init() {}
 
         /// Without a readable journal, all facts are empty.
-        init(state: String, rollout: String, at now: WallTime) {
+        package init(state: String, rollout: String, at now: WallTime) {
             do throws(JournalError) {
                 self = try JournalReader(directory: state).read { view throws(JournalError) in
                     var known = Knowledge()

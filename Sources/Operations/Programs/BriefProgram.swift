@@ -2,8 +2,8 @@ import Base
 import Glibc
 
 /// A program that must print a line within a short time.
-struct BriefProgram {
-    enum Output: Equatable {
+package struct BriefProgram {
+    package enum Output: Equatable {
         case text(String)
         /// It cannot be run.
         case absent
@@ -13,10 +13,10 @@ struct BriefProgram {
 
     private let words: [String]
 
-    init(_ words: [String]) { self.words = words }
+    package init(_ words: [String]) { self.words = words }
 
     /// Its output, up to 4 KiB.
-    func output(within limit: Duration) -> Output {
+    package func output(within limit: Duration) -> Output {
         guard case .success(let ends) = ChildProgram.pipe() else { return .absent }
         defer { close(ends.out) }
         let started = ChildProgram.spawn(

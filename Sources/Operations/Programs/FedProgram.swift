@@ -2,8 +2,8 @@ import Base
 import Glibc
 
 /// A program that gets a text on its standard input and must end within a short time.
-struct FedProgram {
-    enum Result: Equatable {
+package struct FedProgram {
+    package enum Result: Equatable {
         case ended(Int)
         /// By a signal, or because it took too long.
         case cut(String)
@@ -16,7 +16,7 @@ struct FedProgram {
     init(_ words: [String]) { self.words = words }
 
     /// Runs it without a shell and blocks until it has ended; its output is discarded.
-    func run(_ input: String, within limit: Duration) -> Result {
+    package func run(_ input: String, within limit: Duration) -> Result {
         guard let program = words.first else { return .absent("no program is named") }
         let ends: (out: CInt, into: CInt)
         switch ChildProgram.pipe() {

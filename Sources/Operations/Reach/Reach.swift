@@ -75,13 +75,13 @@ package struct Reach: Sendable {
     }
 
     /// The same for a credential, which is read by its name.
-    func credential(_ name: String, at path: String) -> OutsideFile? {
+    package func credential(_ name: String, at path: String) -> OutsideFile? {
         if let stage { return stage.credential(name, of: path) }
         return file(path)
     }
 
     /// The path from which a file is read: that of its copy, when a rehearsal has changed it.
-    func current(_ path: String) -> String {
+    package func current(_ path: String) -> String {
         stage?.copy(of: path)?.copied ?? path
     }
 
@@ -152,7 +152,7 @@ package struct RealWorld: Sendable {
     fileprivate init() {}
 
     /// A program that acts: it sends a notice, or keeps a secret.
-    func program(_ words: [String]) -> FedProgram { FedProgram(words) }
+    package func program(_ words: [String]) -> FedProgram { FedProgram(words) }
 
     /// A request that changes something at its receiver.
     func post(
@@ -191,7 +191,7 @@ package struct OutsideFile: Sendable {
     static let endings = ["", ".before", ".undone", ".new"]
 
     /// The path that is written.
-    let path: String
+    package let path: String
     /// The file that the copy is made of; nil when the file itself is replaced.
     private let original: String?
 
@@ -201,7 +201,7 @@ package struct OutsideFile: Sendable {
     }
 
     /// The path from which it, or a file beside it, is read now.
-    func current(_ ending: String = "") -> String {
+    package func current(_ ending: String = "") -> String {
         guard let original, copied == nil else { return path + ending }
         return original + ending
     }
@@ -214,7 +214,7 @@ package struct OutsideFile: Sendable {
     /// Makes what the first change needs: the folder, and in a rehearsal the copies.
     ///
     /// Returns the error number.
-    func prepare() -> CInt? {
+    package func prepare() -> CInt? {
         guard let original else {
             Draft.makeFolder(of: path)
             return nil

@@ -53,7 +53,7 @@ struct ListCheck {
 
 extension LostTime {
     /// The sentence for people.
-    func sentence(in state: String) -> String {
+    package func sentence(in state: String) -> String {
         let last = lastRun.map { "run \($0.number) of \($0.started)" } ?? "no run"
         guard let lostRun else {
             return
@@ -65,7 +65,7 @@ extension LostTime {
     }
 
     /// The commands that it lacks, for people.
-    var commands: [String] {
+    package var commands: [String] {
         acts.map { act in
             let intent = act.intent
             let name = act.sentTo == intent.vehicle ? "" : ", when it was called \(act.sentTo)"

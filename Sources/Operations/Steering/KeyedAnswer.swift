@@ -1,8 +1,8 @@
-import Base
+package import Base
 import Commands
 
 /// The answer to a request with a key.
-enum KeyedAnswer: Sendable {
+package enum KeyedAnswer: Sendable {
     /// The same as the first time, if it was sent before.
     case document(status: Int, text: String)
     /// Another request was sent with that key.
@@ -13,7 +13,7 @@ enum KeyedAnswer: Sendable {
 
 extension SteeringAnswer {
     /// The answer for programs: the status, and the document.
-    func document(of request: SteeringRequest) -> (status: Int, value: JSONValue) {
+    package func document(of request: SteeringRequest) -> (status: Int, value: JSONValue) {
         isRefused ? (409, CommandError(.usage, sentence).document) : (200, json(of: request))
     }
 }

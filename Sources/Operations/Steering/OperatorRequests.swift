@@ -30,7 +30,7 @@ package struct OperatorRequests: Sendable {
     ///
     /// The key is on disk before anything is changed. The key of a request that failed is removed,
     /// so that it may be sent again.
-    func perform(
+    package func perform(
         _ request: SteeringRequest,
         once key: RequestKey
     ) async throws(CommandError) -> KeyedAnswer {

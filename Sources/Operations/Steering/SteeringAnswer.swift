@@ -26,7 +26,7 @@ package struct SteeringAnswer: Sendable, Equatable {
         Self.jsonForm.json(of: (self, request))
     }
 
-    static let jsonForm = JSONForm<(answer: SteeringAnswer, request: SteeringRequest)>
+    package static let jsonForm = JSONForm<(answer: SteeringAnswer, request: SteeringRequest)>
         .object("Answer", "The answer to a request.") {
             JSONForm.Member.version
             JSONForm.Member("request", \.request.verb)

@@ -6,7 +6,7 @@ package import Store
 package struct SteeringRequest: Sendable, Equatable {
     package let verb: SteeringVerb
     /// Nil means this machine's rollout: the one at work, else the one that ran last.
-    private(set) var rollout: String?
+    package private(set) var rollout: String?
     /// The selections as they were given; none means all of the rollout, or the depot.
     package let vehicles: [VehicleSelection]
     /// Whether the whole depot is meant.

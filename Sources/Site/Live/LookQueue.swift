@@ -1,5 +1,6 @@
 import Base
 import Commands
+import Operations
 import Synchronization
 
 /// Carries questions about a fleet from the web servers' threads to the tasks that ask its database.

@@ -2,6 +2,7 @@ import Base
 import CLinux
 package import Commands
 import Glibc
+package import Operations
 
 /// A socket on which pages are served: one of our own, or one that the service manager passed.
 package struct ListeningSocket {

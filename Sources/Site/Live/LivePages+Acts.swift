@@ -1,5 +1,6 @@
 import Base
 import Commands
+import Operations
 import Show
 
 /// Requests that change something: signing in and out, and requests of people and programs.

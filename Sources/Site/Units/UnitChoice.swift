@@ -3,6 +3,7 @@ package import Commands
 import Glibc
 import Images
 import Manifest
+package import Operations
 
 /// The units of the service manager that were requested, and their content.
 package struct UnitChoice {

@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Operations
 import Synchronization
 
 /// Server-sent events to one client.

@@ -1,5 +1,6 @@
 import Base
 import Glibc
+import Operations
 
 /// What the units of the service manager cannot see of this machine.
 package enum UnitSight {

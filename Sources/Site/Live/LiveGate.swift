@@ -1,6 +1,7 @@
 import Base
 package import Commands
 import Glibc
+import Operations
 import Synchronization
 
 /// Identifies the sender of a request, by the list of tokens and the browsers that have signed in.

@@ -1,5 +1,6 @@
 import Base
 import Commands
+import Operations
 import Show
 import Store
 

@@ -1,6 +1,7 @@
 import Base
 import BlueZ
 package import Commands
+package import Operations
 package import Rehearsal
 package import Rollout
 package import Simulation

@@ -1,5 +1,6 @@
 package import Base
 package import Commands
+package import Operations
 import Rollout
 package import Show
 import Store

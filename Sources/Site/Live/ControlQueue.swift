@@ -1,5 +1,6 @@
 import Base
 import Commands
+package import Operations
 
 /// Requests on their way from the servers' threads to the one task that carries them out.
 package final class ControlQueue: Sendable {

@@ -16,7 +16,7 @@ package struct Finding: Equatable, Sendable {
     }
 
     /// The subject of findings about main.conf.
-    static let settings = "settings"
+    package static let settings = "settings"
 
     /// One line for each finding, with the remedy below it.
     package static func text(_ findings: [Finding], quietly: Bool) -> String {

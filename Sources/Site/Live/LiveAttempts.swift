@@ -1,4 +1,5 @@
 package import Base
+import Operations
 
 /// Counts tokens that are not in the list, so that nobody can try many of them.
 ///

@@ -1,8 +1,8 @@
-import Store
+package import Store
 
 /// The process that works in a state directory, if there is one.
-enum StateDirectoryHolder {
-    static func current(_ path: String) -> LockHolder? {
+package enum StateDirectoryHolder {
+    package static func current(_ path: String) -> LockHolder? {
         (try? StateDirectory.existing(at: path))?.holder()
     }
 }

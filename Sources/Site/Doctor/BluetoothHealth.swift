@@ -1,6 +1,7 @@
 import Base
 package import BlueZ
 package import Commands
+package import Operations
 package import Radio
 
 /// The findings about a host's Bluetooth, from its service, its tools and its adapters.

@@ -1,5 +1,6 @@
 import CMicrohttpd
 import Glibc
+import Operations
 import Synchronization
 
 /// Answers HTTP requests on a listening socket, on its own thread, with libmicrohttpd.

@@ -2,6 +2,7 @@ import Base
 import CLinux
 import Commands
 import Glibc
+package import Operations
 import Rollout
 import Show
 import Store

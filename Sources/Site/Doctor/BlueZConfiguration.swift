@@ -1,3 +1,4 @@
+package import Operations
 import Radio
 
 /// The settings in BlueZ's main.conf that bulk transfer depends on.

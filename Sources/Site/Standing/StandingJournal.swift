@@ -1,6 +1,7 @@
 package import Base
 package import Commands
 import Manifest
+package import Operations
 import Rollout
 package import Show
 package import Store

@@ -2,6 +2,7 @@ import Base
 package import BlueZ
 package import Commands
 import FakeBlueZ
+package import Operations
 import Rehearsal
 import Rollout
 package import Simulation
