@@ -149,11 +149,19 @@ let package = Package(
             ],
             quick
         ),
+        adapter(
+            "Yard",
+            [
+                "Base", "Commands", "Families", "Images", "Manifest", "Operations", "Radio",
+                "Rollout", "Show", "Store",
+            ],
+            quick
+        ),
         .executableTarget(
             name: "yardmaster",
             dependencies: [
                 "Base", "BlueZ", "CLinux", "Commands", "Families", "Images", "Manifest",
-                "Operations", "Radio", "Rollout", "Show", "Site", "Store",
+                "Operations", "Radio", "Rollout", "Show", "Site", "Store", "Yard",
             ],
             swiftSettings: common + quick,
             linkerSettings: sealed
@@ -184,7 +192,7 @@ let package = Package(
             name: "Nights",
             dependencies: [
                 "Base", "Radio", "Families", "Samples", "Simulation", "Images", "Store", "Manifest",
-                "Rollout", "Show", "Commands", "Operations", "PrivatePostgres", "Workbench",
+                "Rollout", "Show", "Commands", "Operations", "PrivatePostgres", "Workbench", "Yard",
             ],
             path: "Tests/Nights",
             swiftSettings: common
@@ -285,7 +293,7 @@ let package = Package(
                 "Manifest", "Radio", "Operations", "OwnFamily", "PrivateBus", "PrivatePostgres",
                 "Rollout", "ScanAndRead", "SeedTour", "SetLights", "Show", "Signers", "Simulation",
                 "Images", "UnlockVehicle", "UpdateModule", "UseLock", "VehicleModules", "Workbench",
-                "yardmaster", "Site",
+                "yardmaster", "Site", "Yard",
             ]
         ),
         tests("WireTests", ["Base"]),
@@ -312,7 +320,7 @@ let package = Package(
             "CommandsTests",
             [
                 "BlueZ", "Base", "Commands", "Families", "Images", "Store", "Manifest",
-                "Operations", "Radio", "Rollout", "Show", "Workbench", "yardmaster", "Site",
+                "Operations", "Radio", "Rollout", "Show", "Workbench", "yardmaster", "Site", "Yard",
             ],
             resources: [.copy("Golden")]
         ),

@@ -1,6 +1,7 @@
 import Base
 import Commands
 import Operations
+import Yard
 
 /// `enrol`: enrols vehicles, or takes one out of service.
 struct EnrolCommand {

@@ -1,6 +1,7 @@
 import Base
 import Commands
 import Operations
+import Yard
 
 /// `init`: a first manifest, from a scan, a spreadsheet or nothing.
 struct InitCommand {

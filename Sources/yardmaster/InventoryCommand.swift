@@ -4,6 +4,7 @@ import Manifest
 import Operations
 import Show
 import Store
+import Yard
 
 /// `inventory`: the firmware and the debts of each vehicle, read by radio or from the journal.
 struct InventoryCommand: Sendable {

@@ -1,6 +1,7 @@
 import Base
 import Commands
 import Operations
+import Yard
 
 /// `vehicle renamed`, `vehicle moved`, `accept-restore`: what a person says about changes that a
 /// list and a journal cannot show.

@@ -1,6 +1,7 @@
 import Base
 import Commands
 import Operations
+import Yard
 
 /// `rollback`: brings the vehicles of a rollout back to what they ran before it.
 struct RollbackCommand {

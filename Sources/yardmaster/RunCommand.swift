@@ -1,6 +1,7 @@
 import Commands
 import Manifest
 import Operations
+import Yard
 
 /// `run`; and `secrets rotate`: a run that gives each module another secret instead of the steps of
 /// the manifest.

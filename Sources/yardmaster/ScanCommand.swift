@@ -6,6 +6,7 @@ import Radio
 import Rollout
 import Store
 import Synchronization
+import Yard
 
 /// `scan`: the modules in reach, as they appear and disappear.
 struct ScanCommand: Sendable {

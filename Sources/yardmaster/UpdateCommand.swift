@@ -1,6 +1,7 @@
 import Base
 import Commands
 import Operations
+import Yard
 
 /// `update`: brings an image file to modules in reach, without a manifest.
 struct UpdateCommand {

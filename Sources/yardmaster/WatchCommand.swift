@@ -5,6 +5,7 @@ import Manifest
 import Operations
 import Radio
 import Rollout
+import Yard
 
 /// `watch`: the properties of one vehicle, as they change.
 struct WatchCommand: Sendable {

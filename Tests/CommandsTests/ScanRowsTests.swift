@@ -5,7 +5,7 @@ import Show
 import Testing
 
 @testable import Radio
-@testable import Operations
+@testable import Yard
 
 /// The fleet list that `scan --csv` prints.
 @Suite struct ScanRowsTests {

@@ -6,7 +6,7 @@ import Testing
 import Workbench
 
 @testable import Radio
-@testable import Operations
+@testable import Yard
 
 /// Which of the modules in reach an update is meant for.
 @Suite struct UpdateGroundTests {

@@ -9,6 +9,7 @@ import Simulation
 import Store
 import Synchronization
 import Workbench
+import Yard
 
 /// The key files of a life, in a folder of their own, and the acts of the people who change keys.
 final class NightKeys: Sendable {

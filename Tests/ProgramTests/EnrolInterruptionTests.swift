@@ -7,6 +7,7 @@ import Simulation
 import Store
 import Synchronization
 import Testing
+import Yard
 
 /// Enrolment that is interrupted at every exchange and at every file, on either side: the module is
 /// never locked out.

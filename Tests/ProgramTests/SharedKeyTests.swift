@@ -8,6 +8,7 @@ import Simulation
 import Store
 import Testing
 import Workbench
+import Yard
 
 /// Vehicles that share a key: it is never replaced, and a split ends the sharing.
 @Suite(.timeLimit(.minutes(5))) struct SharedKeyTests {

@@ -208,8 +208,8 @@ import Testing
             "BlueZ": ["Operations/Machine/HostBluetooth.swift"],
             "Draft.write": [
                 // Keys and lists, which are an `OutsideFile`.
-                reach, "Operations/Enrolment/EnrolmentFiles.swift",
-                "Operations/Enrolment/SecretFiles.swift", "Operations/Enrolment/SecretSplit.swift",
+                reach, "Yard/Enrolment/EnrolmentFiles.swift",
+                "Operations/Secrets/SecretFiles.swift", "Yard/Enrolment/SecretSplit.swift",
                 // In the state directory, or in a file that the command line names.
                 "Show/Offers/DirectoryCall.swift", "Operations/Plans/PlanArchive.swift",
                 "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
@@ -221,11 +221,11 @@ import Testing
                 "Operations/Machine/Descriptor.swift", "Operations/Bundles/BundleCopy.swift",
                 "Operations/Bundles/FolderDelivery.swift", "yardmaster/FleetPruneCommand.swift",
                 // New files that the command line names.
-                "Operations/Beginnings/FirstRollout.swift",
+                "Yard/Beginnings/FirstRollout.swift",
             ],
         ]
         for source in try Repository.sources()
-        where ["Operations", "Show", "Site", "yardmaster"].contains(source.room) {
+        where ["Operations", "Show", "Site", "Yard", "yardmaster"].contains(source.room) {
             for (name, known) in places where !known.contains(where: source.name.hasSuffix) {
                 let call = name == "O_CREAT" ? name : name + "("
                 for line in source.lines {

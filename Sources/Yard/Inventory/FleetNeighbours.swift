@@ -1,5 +1,6 @@
 import Base
 import Commands
+import Operations
 import Store
 
 /// Says which gateway of a fleet works on a module, for commands that take no right themselves.

@@ -1,5 +1,6 @@
 package import Base
 import Manifest
+package import Operations
 package import Store
 
 /// The files and the journal of one vehicle that is being enrolled.

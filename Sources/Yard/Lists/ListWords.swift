@@ -1,5 +1,6 @@
 package import Base
 package import Commands
+import Operations
 import Store
 
 /// What a person says about changes that a list and a journal cannot show: another id of a vehicle,

@@ -1,5 +1,6 @@
 package import Base
 import Manifest
+import Operations
 import Rollout
 import Store
 

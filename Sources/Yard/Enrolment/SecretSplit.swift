@@ -2,6 +2,7 @@ import Base
 package import Commands
 import Glibc
 package import Manifest
+package import Operations
 import Store
 
 /// Gives vehicles that share a key a file each, and their rows of the fleet list the new names.

@@ -1,5 +1,6 @@
 package import Base
 package import Commands
+import Operations
 import Store
 
 /// The result for a vehicle that was to be enrolled.

@@ -3,6 +3,7 @@ package import Commands
 import Glibc
 import Images
 package import Manifest
+package import Operations
 import Radio
 import Rollout
 import Show

@@ -1,6 +1,7 @@
 import Base
 package import Commands
 import Manifest
+package import Operations
 package import Radio
 import Rollout
 import Store

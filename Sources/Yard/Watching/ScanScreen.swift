@@ -1,4 +1,5 @@
 import Base
+package import Operations
 package import Radio
 import Rollout
 package import Show

@@ -3,6 +3,7 @@ import Commands
 import Families
 import Glibc
 import Manifest
+import Operations
 import Radio
 import Store
 

@@ -2,6 +2,7 @@ import Base
 import Commands
 import Families
 import Manifest
+import Operations
 import Radio
 import Show
 import Store

@@ -1,5 +1,6 @@
 import Base
 package import Commands
+package import Operations
 package import Radio
 
 /// The modules in reach of one adapter, for a command that only listens.

@@ -2,6 +2,7 @@ import Base
 package import Commands
 import Families
 package import Manifest
+package import Operations
 import Radio
 import Rollout
 import Show

@@ -2,6 +2,7 @@ import Base
 package import Commands
 import Glibc
 import Manifest
+package import Operations
 import Radio
 
 /// `init`: writes a first manifest with its fleet list, valid as it is written.
