@@ -117,8 +117,7 @@ let package = Package(
             resources: families.map { .embedInCode("\($0)/Profiles") },
             swiftSettings: pure
         ),
-        adapter("FakeBlueZ", ["Base", "BlueZ", "Radio", "Simulation"]),
-        adapter("Rehearsal", ["Base", "BlueZ", "Families", "Radio", "Simulation"]),
+        adapter("Lab", ["Base", "BlueZ", "Families", "Radio", "Simulation"]),
         adapter(
             "Images",
             ["Base", "Families", "Radio", "CCurl", "CLinux", "COpenSSL", "CZlib"],
@@ -143,9 +142,8 @@ let package = Package(
         adapter(
             "Site",
             [
-                "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "FakeBlueZ", "Images",
-                "Manifest", "Operations", "Radio", "Rehearsal", "Rollout", "Show", "Simulation",
-                "Store",
+                "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "Images", "Lab", "Manifest",
+                "Operations", "Radio", "Rollout", "Show", "Simulation", "Store",
             ],
             quick
         ),
@@ -236,9 +234,7 @@ let package = Package(
         ),
         .target(
             name: "HostScript",
-            dependencies: [
-                "Base", "BlueZ", "FakeBlueZ", "Simulation", "PrivateBus", "RadioContract",
-            ],
+            dependencies: ["Base", "BlueZ", "Simulation", "PrivateBus", "RadioContract", "Lab"],
             path: "Tests/HostScript",
             swiftSettings: common + quick
         ),
@@ -249,8 +245,8 @@ let package = Package(
         tests(
             "FakeBlueZTests",
             [
-                "Base", "Radio", "BlueZ", "FakeBlueZ", "Families", "Simulation", "HostScript",
-                "PrivateBus", "RadioContract", "Workbench",
+                "Base", "Radio", "BlueZ", "Families", "Simulation", "HostScript", "PrivateBus",
+                "RadioContract", "Workbench", "Lab",
             ],
             resources: [.copy("Clients")]
         ),
@@ -289,11 +285,11 @@ let package = Package(
         tests(
             "ProgramTests",
             [
-                "BlueZ", "Commands", "Base", "FakeBlueZ", "Families", "FollowModule", "Store",
-                "Manifest", "Radio", "Operations", "OwnFamily", "PrivateBus", "PrivatePostgres",
-                "Rollout", "ScanAndRead", "SeedTour", "SetLights", "Show", "Signers", "Simulation",
-                "Images", "UnlockVehicle", "UpdateModule", "UseLock", "VehicleModules", "Workbench",
-                "yardmaster", "Site", "Yard",
+                "BlueZ", "Commands", "Base", "Families", "FollowModule", "Store", "Manifest",
+                "Radio", "Operations", "OwnFamily", "PrivateBus", "PrivatePostgres", "Rollout",
+                "ScanAndRead", "SeedTour", "SetLights", "Show", "Signers", "Simulation", "Images",
+                "UnlockVehicle", "UpdateModule", "UseLock", "VehicleModules", "Workbench",
+                "yardmaster", "Site", "Yard", "Lab",
             ]
         ),
         tests("WireTests", ["Base"]),
@@ -429,7 +425,7 @@ if Context.environment["YARDMASTER_E2E"] != nil {
         .executableTarget(
             name: "radio-contract",
             dependencies: [
-                "Base", "Radio", "RadioContract", "BlueZ", "Simulation", "Rehearsal", "HostScript",
+                "Base", "Radio", "RadioContract", "BlueZ", "Simulation", "HostScript", "Lab",
             ],
             path: "Bench/contract",
             swiftSettings: common

@@ -1,9 +1,9 @@
 import Base
 import BlueZ
 import Glibc
+import Lab
 import Radio
 import RadioContract
-import Rehearsal
 import Simulation
 
 /// The bench of the contract in the machine: incidents that code cannot cause are caused by the

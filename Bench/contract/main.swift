@@ -7,9 +7,9 @@
 import Base
 import BlueZ
 import Glibc
+import Lab
 import Radio
 import RadioContract
-import Rehearsal
 import Simulation
 
 let word = CommandLine.arguments.dropFirst().first

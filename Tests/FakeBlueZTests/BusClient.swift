@@ -1,6 +1,6 @@
 import Base
 import BlueZ
-import FakeBlueZ
+import Lab
 import Testing
 
 /// A program on the bus that is independent of our radio: it calls methods and reads properties.

@@ -1,6 +1,6 @@
 import Base
 import BlueZ
-import FakeBlueZ
+import Lab
 import Radio
 import RadioContract
 import Simulation

@@ -1,6 +1,6 @@
 import Base
 import BlueZ
-import FakeBlueZ
+import Lab
 import PrivateBus
 import Radio
 import RadioContract

@@ -1,8 +1,8 @@
 import Base
 import BlueZ
-import FakeBlueZ
 import Families
 import Foundation
+import Lab
 import PrivateBus
 import Simulation
 import Testing

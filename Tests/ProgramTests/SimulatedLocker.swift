@@ -1,7 +1,7 @@
 import Base
 import BlueZ
-import FakeBlueZ
 import Families
+import Lab
 import PrivateBus
 import Radio
 import Simulation

@@ -1,8 +1,8 @@
 import Base
 import BlueZ
 package import Commands
+package import Lab
 package import Operations
-package import Rehearsal
 package import Rollout
 package import Simulation
 

@@ -1,9 +1,8 @@
 import Base
 package import BlueZ
 package import Commands
-import FakeBlueZ
+import Lab
 package import Operations
-import Rehearsal
 import Rollout
 package import Simulation
 import Store
