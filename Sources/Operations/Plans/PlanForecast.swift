@@ -94,11 +94,7 @@ package struct PlanForecast {
             rows.append(Row(vehicle: vehicle, wave: wave, fate: fate, took: took, ground: ground))
         }
         self.rows = rows
-        let links = links
-        waves = airtimes.enumerated().map { index, airtimes in
-            let took = estimate.makespan(ofAirtimes: airtimes, links: links)
-            return Wave(number: index + 1, vehicles: airtimes.count, took: took)
-        }
+        waves = Self.waves(airtimes, links, estimate)
         let soaks = plan.rollout.between.soak * max(waves.count - 1, 0)
         total = waves.reduce(soaks) { $0 + $1.took }
         gates = plan.gates(among: vehicles.count)
@@ -106,6 +102,18 @@ package struct PlanForecast {
         openings = plan.openTimes(in: zone)?.next(3, after: now) ?? []
         opens =
             openings.isEmpty ? nil : "the window opens next at \(openings.words(zone.text))"
+    }
+
+    /// The waves by the times that their vehicles occupy an adapter.
+    private static func waves(
+        _ airtimes: [[Duration]],
+        _ links: Int,
+        _ estimate: Estimate
+    ) -> [Wave] {
+        airtimes.enumerated().map { index, airtimes in
+            let took = estimate.makespan(ofAirtimes: airtimes, links: links)
+            return Wave(number: index + 1, vehicles: airtimes.count, took: took)
+        }
     }
 
     private static func waveNumbers(_ plan: FrozenPlan) -> [VehicleID: Int] {

@@ -169,41 +169,51 @@ package struct OperatorRequests: Sendable {
             case .inhibit: return try await inhibit(request, journal, holder)
             case .uninhibit: return try await uninhibit(request, journal, others)
             case .clear: return try await clear(request, journal, others)
-            case .pause, .resume, .abort, .retry: break
+            case .pause, .resume, .abort, .retry:
+                return try await steer(request, journal, holder, others)
             }
-            let named = request.rollout
-            let run =
-                named == nil
-                ? try await journal.lastRollout() : try await journal.lastRun(rollout: named)
-            guard let run, case let rollout = run.rollout else {
-                if let answer = others.answer { return answer }
-                throw JournalError(.missing, "request", words: unknown(named))
-            }
-            if fleet == nil, try await journal.isOfFleet(run: run.number) {
-                return SteeringAnswer(Self.fleetIsMissing(rollout), isRefused: true)
-            }
-            let isAtWork = holder?.rollout == rollout
-            switch request.verb {
-            case .pause: return try await hold(request, journal, .paused, rollout, isAtWork)
-            case .abort: return try await hold(request, journal, .aborted, rollout, isAtWork)
-            case .resume:
-                return SteeringAnswer(
-                    try await journal.resume(rollout, saying: request.saying(rollout: rollout)),
-                    rollout,
-                    isAtWork
-                        ? "goes on: the run under way drains if it has begun to, and the next run takes it up"
-                        : "goes on with the next run",
-                    isAtWork
-                )
-            case .retry, .inhibit, .uninhibit, .clear: break
-            }
-            let answer = try await retry(request, journal, rollout, isAtWork)
-            // The vehicles are unknown here, or there was nothing to do for them here.
-            guard let wide = others.answer, answer.isRefused || !answer.isTakenUpNow else {
-                return answer
-            }
-            return wide
         } catch { throw refusal(error) }
+    }
+
+    /// Carries out what is about a rollout of this machine.
+    private func steer(
+        _ request: SteeringRequest,
+        _ journal: Journal,
+        _ holder: LockHolder?,
+        _ others: FleetShare
+    ) async throws(JournalError) -> SteeringAnswer {
+        let named = request.rollout
+        let run =
+            named == nil
+            ? try await journal.lastRollout() : try await journal.lastRun(rollout: named)
+        guard let run, case let rollout = run.rollout else {
+            if let answer = others.answer { return answer }
+            throw JournalError(.missing, "request", words: unknown(named))
+        }
+        if fleet == nil, try await journal.isOfFleet(run: run.number) {
+            return SteeringAnswer(Self.fleetIsMissing(rollout), isRefused: true)
+        }
+        let isAtWork = holder?.rollout == rollout
+        switch request.verb {
+        case .pause: return try await hold(request, journal, .paused, rollout, isAtWork)
+        case .abort: return try await hold(request, journal, .aborted, rollout, isAtWork)
+        case .resume:
+            return SteeringAnswer(
+                try await journal.resume(rollout, saying: request.saying(rollout: rollout)),
+                rollout,
+                isAtWork
+                    ? "goes on: the run under way drains if it has begun to, and the next run takes it up"
+                    : "goes on with the next run",
+                isAtWork
+            )
+        case .retry, .inhibit, .uninhibit, .clear: break
+        }
+        let answer = try await retry(request, journal, rollout, isAtWork)
+        // The vehicles are unknown here, or there was nothing to do for them here.
+        guard let wide = others.answer, answer.isRefused || !answer.isTakenUpNow else {
+            return answer
+        }
+        return wide
     }
 
     /// Has the journal of a machine that took part show what people have set in the fleet.
@@ -253,28 +263,8 @@ package struct OperatorRequests: Sendable {
         let now = try await present(in: journal)
         let record = try await journal.rollout(rollout)
         let known = Set(try await journal.executions(rollout: rollout).map(\.vehicle))
-        var ground = KnownVehicles(state: state).ground(ofRollout: rollout)
-        ground.others = known
-        var chosen: Set<VehicleID> = []
-        for pattern in request.vehicles {
-            let found: Set<VehicleID>
-            do throws(CommandError) {
-                found = try ground.vehicles(pattern).intersection(known)
-            } catch { return SteeringAnswer(.refused(error.answer), rollout, "", false) }
-            guard !found.isEmpty else {
-                let text = pattern.text.visible
-                guard pattern.isPattern else {
-                    return SteeringAnswer(
-                        .noChange("\(text) selects no vehicle now"),
-                        rollout,
-                        "",
-                        false
-                    )
-                }
-                return SteeringAnswer(.refused("it has no vehicle \(text)"), rollout, "", false)
-            }
-            chosen.formUnion(found)
-        }
+        let (chosen, unmet) = chosen(request, in: rollout, known)
+        if let unmet { return SteeringAnswer(unmet, rollout, "", false) }
         let named = request.named.filter(known.contains)
         var quarantined: Set<VehicleID> = []
         let plan = record.flatMap { PlanArchive(state: state).plan($0.plan, of: rollout) }
@@ -309,6 +299,31 @@ package struct OperatorRequests: Sendable {
             rearmed.hold == .paused
             ? "after 'resume'" : isAtWork ? "by the run under way" : "by the next run"
         return SteeringAnswer(.done, rollout, "taken again \(who): \(names)", isAtWork)
+    }
+
+    /// The vehicles of a rollout that a request means; else the answer to it.
+    private func chosen(
+        _ request: SteeringRequest,
+        in rollout: String,
+        _ known: Set<VehicleID>
+    ) -> (Set<VehicleID>, VerbAnswer?) {
+        var ground = KnownVehicles(state: state).ground(ofRollout: rollout)
+        ground.others = known
+        var chosen: Set<VehicleID> = []
+        for pattern in request.vehicles {
+            let found: Set<VehicleID>
+            do throws(CommandError) {
+                found = try ground.vehicles(pattern).intersection(known)
+            } catch { return ([], .refused(error.answer)) }
+            guard !found.isEmpty else {
+                let text = pattern.text.visible
+                return pattern.isPattern
+                    ? ([], .refused("it has no vehicle \(text)"))
+                    : ([], .noChange("\(text) selects no vehicle now"))
+            }
+            chosen.formUnion(found)
+        }
+        return (chosen, nil)
     }
 
     /// Why `retry` changes nothing, and how a doubt is answered.

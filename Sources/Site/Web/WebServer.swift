@@ -222,12 +222,13 @@ package final class WebServer: Sendable {
         }
     }
 
-    private func requested(
-        _ connection: UnsafeMutableRawPointer,
+    /// A request with the headers that we read.
+    private static func request(
+        on connection: UnsafeMutableRawPointer,
         _ method: UnsafePointer<CChar>,
         _ target: UnsafePointer<CChar>,
         _ body: [UInt8]?
-    ) -> CInt {
+    ) -> WebRequest {
         func header(_ name: String) -> String? {
             web_header(connection, name).map { String(cString: $0) }
         }
@@ -239,7 +240,7 @@ package final class WebServer: Sendable {
         func plain(_ name: String) -> String? {
             web_header_count(connection, name) > 1 ? "" : header(name)
         }
-        let request = WebRequest(
+        return WebRequest(
             method: String(cString: method),
             target: String(cString: target),
             host: single("Host"),
@@ -256,6 +257,15 @@ package final class WebServer: Sendable {
             key: plain("Idempotency-Key"),
             isEncrypted: single("X-Forwarded-Proto") == "https"
         )
+    }
+
+    private func requested(
+        _ connection: UnsafeMutableRawPointer,
+        _ method: UnsafePointer<CChar>,
+        _ target: UnsafePointer<CChar>,
+        _ body: [UInt8]?
+    ) -> CInt {
+        let request = Self.request(on: connection, method, target, body)
         let descriptor = web_descriptor(connection)
         // The client has sent its whole request, so the time for the answer does not count against
         // it.

@@ -38,6 +38,16 @@ package final class ESPReceiver {
         return (first, second)
     }
 
+    /// Invalidates the data that the device holds of a sector: the checksum does not fit.
+    private func clear(_ sector: Int, before deadline: Moment) async throws(RadioError) {
+        let number = UInt16(clamping: sector)
+        let bytes: [UInt8] = [
+            UInt8(truncatingIfNeeded: number), UInt8(number >> 8),
+            ESPNumbers.lastSequence, 0x5A, 0xA5,
+        ]
+        try await put(bytes, before: deadline)
+    }
+
     /// Sends one packet: with a response when the characteristic has no other write.
     private func put(
         _ bytes: [UInt8],
@@ -96,11 +106,7 @@ package final class ESPReceiver {
         while true {
             if isStopped() { machine.stopRequested() }
             if case .ended(let ending) = action {
-                switch ending {
-                case .finished: return .finished(linkHolds: true)
-                case .stopped: return .stopped
-                case .failed(let error): throw Self.fault(error)
-                }
+                return try Self.end(ending)
             }
             let deadline = machine.deadline ?? time.now
             do throws(RadioError) {
@@ -118,12 +124,7 @@ package final class ESPReceiver {
                     try await send(sector, of: firmware, before: deadline)
                     action = machine.sent(at: time.now)
                 case .clear(let sector):
-                    let number = UInt16(clamping: sector)
-                    let bytes: [UInt8] = [
-                        UInt8(truncatingIfNeeded: number), UInt8(number >> 8),
-                        ESPNumbers.lastSequence, 0x5A, 0xA5,
-                    ]
-                    try await put(bytes, before: deadline)
+                    try await clear(sector, before: deadline)
                     action = machine.sent(at: time.now)
                 case .wait:
                     if case .starting = machine.state {
@@ -178,6 +179,14 @@ package final class ESPReceiver {
         } catch {
             // Here an answer, a refusal and no answer have the same meaning.
             if error.isOurs { throw .radio(error) }
+        }
+    }
+
+    private static func end(_ ending: ESPUpload.Ending) throws(ModuleError) -> TransferEnd {
+        switch ending {
+        case .finished: return .finished(linkHolds: true)
+        case .stopped: return .stopped
+        case .failed(let error): throw fault(error)
         }
     }
 

@@ -34,7 +34,6 @@ package final class LegacyDFUReceiver: ImageReceiver {
         progress: (UploadProgress) async -> Void
     ) async throws(ModuleError) -> TransferEnd {
         let firmware = order.parts[part]
-        let sizes = firmware.legacySizes
         var machine = LegacyUpload(
             firmware.legacyType,
             initLength: firmware.initPacket.count,
@@ -64,12 +63,7 @@ package final class LegacyDFUReceiver: ImageReceiver {
                     )
                     action = machine.written(at: time.now)
                 case .send(let load, let range):
-                    let bytes =
-                        switch load {
-                        case .sizes: sizes.bytes
-                        case .initPacket: firmware.initPacket
-                        case .image: firmware.firmware
-                        }
+                    let bytes = firmware.bytes(of: load)
                     try await send(bytes[range], load, machine.settings.packetLength)
                     action = machine.packetsSent(at: time.now)
                 case .wait:
@@ -143,7 +137,15 @@ extension FirmwarePart {
     /// these bits.
     var legacyType: LegacyImageType { LegacyImageType(rawValue: UInt8(clamping: image)) }
 
-    var legacySizes: LegacySizes {
+    fileprivate func bytes(of load: LegacyUpload.Load) -> [UInt8] {
+        switch load {
+        case .sizes: legacySizes.bytes
+        case .initPacket: initPacket
+        case .image: firmware
+        }
+    }
+
+    private var legacySizes: LegacySizes {
         let count = UInt32(clamping: firmware.count)
         switch legacyType {
         case [.softDevice, .bootloader]:
