@@ -11,7 +11,7 @@ struct TransferMeter {
     private let before: Int
     /// The first acknowledgement: what comes before it, such as erasing, is no part of the rate.
     private var first: (position: Int, moment: Moment)?
-    private var told: Moment?
+    private var reported: Moment?
     private var kept: Moment?
 
     /// `before` is the size of the parts that the module already has.
@@ -24,8 +24,8 @@ struct TransferMeter {
         let position = before + heard.acknowledged
         let first = self.first ?? (position, now)
         self.first = first
-        if let told, told.duration(to: now) < Self.pause, position < total { return nil }
-        told = now
+        if let reported, reported.duration(to: now) < Self.pause, position < total { return nil }
+        reported = now
         let seconds = Double(first.moment.duration(to: now).nanoseconds) / 1e9
         let sent = position - first.position
         let rate = seconds > 0 && sent > 0 ? Double(sent) / seconds : nil

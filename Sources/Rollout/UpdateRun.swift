@@ -27,7 +27,7 @@ final class UpdateRun {
     private let execution: Execution
     /// What was last given to the execution.
     private var saved: UpdateMemory
-    private var told: UpdateState?
+    private var reported: UpdateState?
     private var meter: TransferMeter?
     private var hasIntended = false
     /// The sentence with which the module was left as it is.
@@ -88,8 +88,8 @@ extension UpdateRun: UpdateNotes {
         if interrupted, let cause = session.lastCause {
             try await execution.interrupted(by: cause, count: memory.interruptions)
         }
-        if session.state != told, let state = session.state.executionState {
-            told = session.state
+        if session.state != reported, let state = session.state.executionState {
+            reported = session.state
             try await execution.note(
                 state,
                 durably: mustLast,

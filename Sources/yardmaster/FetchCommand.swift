@@ -28,17 +28,17 @@ struct FetchCommand {
         do throws(StateDirectoryError) {
             directory = try StateDirectory.create(at: options.state)
         } catch { throw CommandError(error) }
-        let room = ImagePreparation(
+        let preparation = ImagePreparation(
             plan: plan,
             state: directory.path,
             context: context,
             common: options.common,
             tellsLocalFiles: true
         )
-        let outcome = try await room.bring()
+        let outcome = try await preparation.bring()
         summary = outcome.summary
         guard !outcome.wasCut else {
-            room.noteCut()
+            preparation.noteCut()
             return ImagePreparation.cutCode
         }
         if let refusal = outcome.refusal { throw refusal }

@@ -26,7 +26,7 @@ struct HistoryShowCommand {
         let common = try common.looking(
             in: KnownVehicles(state: standings.journal.state).ground(ofRollout: run.rollout)
         )
-        var told = RunHistory(zone: zone)
+        var history = RunHistory(zone: zone)
         var story = RunStory()
         var general: [JSONValue] = []
         var vehicles: [VehicleID: [JSONValue]] = [:]
@@ -41,18 +41,18 @@ struct HistoryShowCommand {
             guard
                 let body = EventReader.body(kind: record.kind, vehicle: record.vehicle, line)
             else {
-                told.note(raw: record.json, of: record.vehicle, at: record.time)
+                history.note(raw: record.json, of: record.vehicle, at: record.time)
                 continue
             }
             let event = Event(number: record.number, time: record.time, body: body)
-            told.note(event)
+            history.note(event)
             story.note(event)
         }
         for report in reports { try report.write(of: story, zone: zone) }
         context.answer(
             common,
             document(found, general, vehicles),
-            head(found, zone) + "\n" + told.text
+            head(found, zone) + "\n" + history.text
         )
         return found.exitCode
     }

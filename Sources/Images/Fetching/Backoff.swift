@@ -26,7 +26,7 @@ package struct Backoff: Sendable {
         let pause = Duration.nanoseconds(
             Int64(chance.below(Int(max(1, bound.nanoseconds))))
         )
-        guard case .status(_, let told?) = error else { return pause }
-        return min(told, settings.longestRetryAfter) + pause
+        guard case .status(_, let asked?) = error else { return pause }
+        return min(asked, settings.longestRetryAfter) + pause
     }
 }

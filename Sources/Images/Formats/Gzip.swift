@@ -64,11 +64,11 @@ package enum Gzip {
         let start = try headerLength(bytes)
         let end = bytes.count - 8
         guard start <= end, let checksum = bytes.uint32(at: end),
-            let told = bytes.uint32(at: end + 4)
+            let stated = bytes.uint32(at: end + 4)
         else { throw .endsEarly }
         // The file's own length: more than deflate can produce is refused before memory is
         // allocated.
-        guard told == UInt32(truncatingIfNeeded: size.bytes),
+        guard stated == UInt32(truncatingIfNeeded: size.bytes),
             size.bytes / ZipFormat.largestExpansion <= end - start
         else { throw .wrongSize(expected: size) }
         let contents: [UInt8]
@@ -104,11 +104,11 @@ package enum Gzip {
             offset = end + 1
         }
         if flags & flagCRC != 0 {
-            guard offset <= bytes.count, let told = bytes.uint16(at: offset) else {
+            guard offset <= bytes.count, let stated = bytes.uint16(at: offset) else {
                 throw .endsEarly
             }
             let actual = Deflate.checksum(bytes.span.extracting(0..<offset))
-            guard told == UInt16(truncatingIfNeeded: actual) else { throw .wrongChecksum }
+            guard stated == UInt16(truncatingIfNeeded: actual) else { throw .wrongChecksum }
             offset += 2
         }
         return offset

@@ -41,15 +41,15 @@ package struct BundleMaker {
             } catch { throw CommandError(.inputMissing, error.description) }
         }
         _ = try StateDirectory.prepared(at: state)
-        let room = ImagePreparation(
+        let preparation = ImagePreparation(
             plan: plan,
             state: state,
             context: context,
             common: common,
             tellsLocalFiles: true
         )
-        guard let images = try await room.bringAll() else {
-            return room.tellCut()
+        guard let images = try await preparation.bringAll() else {
+            return preparation.tellCut()
         }
         _ = try await ReleaseVerifier.verdicts(images, of: plan, state: state)
         for (name, bytes) in try await recorded(plan, images) { parts.add(name, bytes) }

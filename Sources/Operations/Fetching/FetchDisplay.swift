@@ -13,17 +13,17 @@ final class FetchDisplay: Sendable {
     private let time: FetchTime
     private let isQuiet: Bool
 
-    init(_ room: ImagePreparation, _ time: FetchTime) {
-        context = room.context
+    init(_ preparation: ImagePreparation, _ time: FetchTime) {
+        context = preparation.context
         self.time = time
-        isQuiet = room.common.isQuiet
-        let style = room.context.style(noColor: room.common.noColor)
+        isQuiet = preparation.common.isQuiet
+        let style = preparation.context.style(noColor: preparation.common.noColor)
         printer = Mutex(
             FetchPrinter(
-                room.plan.images.map { FetchPrinter.Row(name: $0.name, size: $0.size) },
+                preparation.plan.images.map { FetchPrinter.Row(name: $0.name, size: $0.size) },
                 isLive: style.isLive,
                 isUnicode: style.isUnicode,
-                tellsLocalFiles: room.tellsLocalFiles
+                tellsLocalFiles: preparation.tellsLocalFiles
             )
         )
     }

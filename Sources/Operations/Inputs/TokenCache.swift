@@ -18,19 +18,19 @@ package final class TokenCache: Sendable {
     private let context: Context
     private let settings: FetchSettings
     /// Waits for programs; nil when virtual time must stand still meanwhile.
-    private let room: CheckRunner?
+    private let runner: CheckRunner?
     private let kept = Mutex<[VehicleID: CarShareCredentials]>([:])
     private let stop: @Sendable () -> Bool
 
-    /// For a simulated run, without a room.
+    /// For a simulated run, without a runner.
     init(
         _ context: Context,
         policy: FetchPolicy,
-        room: CheckRunner?,
+        runner: CheckRunner?,
         unless stop: @escaping @Sendable () -> Bool = { false }
     ) {
         self.context = context
-        self.room = room
+        self.runner = runner
         self.stop = stop
         var settings = FetchSettings(policy)
         settings.redirects = 0
@@ -107,10 +107,10 @@ package final class TokenCache: Sendable {
                     unless: stop
                 )
             }
-            guard let room else { return work() }
-            return await room.wait(for: work)
+            guard let runner else { return work() }
+            return await runner.wait(for: work)
         case .url(let text, let key):
-            guard room != nil else {
+            guard runner != nil else {
                 return .none("in a simulated run no address is asked; use a program or a file")
             }
             return await ask(TokenIssuer.address(text, for: vehicle), key, vehicle)

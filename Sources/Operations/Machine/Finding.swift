@@ -20,8 +20,8 @@ package struct Finding: Equatable, Sendable {
 
     /// One line for each finding, with the remedy below it.
     package static func text(_ findings: [Finding], quietly: Bool) -> String {
-        let told = quietly ? findings.filter { $0.grade != .good } : findings
-        return told.map { finding in
+        let shown = quietly ? findings.filter { $0.grade != .good } : findings
+        return shown.map { finding in
             let hint = finding.hint.map { "\n         do: \($0)" } ?? ""
             return "\(finding.grade.mark) \(finding.subject): \(finding.sentence)\(hint)\n"
         }.joined()

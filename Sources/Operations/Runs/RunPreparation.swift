@@ -146,7 +146,7 @@ package struct RunPreparation {
         let tokens = TokenCache(
             context,
             policy: request.written.fetch,
-            room: waiting.map { CheckRunner(executor: $0) },
+            runner: waiting.map { CheckRunner(executor: $0) },
             unless: { Signals.isStopRequested }
         )
         let approval = await check.answer(request.written) {

@@ -31,14 +31,14 @@ extension RolloutStatus {
             note(.runStarted(start), run.started)
         }
         begin(snapshot.shared?.workers.map(\.gateway) ?? [])
-        var told: RunEnd?
+        var recorded: RunEnd?
         if snapshot.shared == nil {
             let names = Set(chosen.map(\.vehicle))
             try journal.replay(run.number) { event in
                 if case .runStarted(let start) = event.body {
                     begin(start.adapters)
                 } else if case .runEnded(let end) = event.body {
-                    told = end
+                    recorded = end
                 } else if event.body.vehicle.map(names.contains) ?? true {
                     story.note(event)
                 }
@@ -57,9 +57,9 @@ extension RolloutStatus {
             unfinished: counts.unfinished,
             exitCode: code,
             reason: end.reason(under: snapshot.rollout?.hold),
-            took: told?.took ?? max(.zero, run.started.duration(to: end.time))
+            took: recorded?.took ?? max(.zero, run.started.duration(to: end.time))
         )
-        last.adapters = told?.adapters ?? []
+        last.adapters = recorded?.adapters ?? []
         note(.runEnded(last), end.time)
         return story
     }

@@ -9,7 +9,7 @@ package final class CarShareLink {
     private let limits: CarShareLimits
     private let notes: @Sendable (CarShareNote) -> Void
     private let phases: @Sendable (CarSharePhase) -> Void
-    private var told: CarSharePhase?
+    private var reported: CarSharePhase?
     private var session: CarShareSession
     /// The error of the radio when the link ended.
     private var radioError: RadioError?
@@ -154,8 +154,8 @@ package final class CarShareLink {
 
     private func tell() {
         let phase = session.phase
-        guard phase != told else { return }
-        told = phase
+        guard phase != reported else { return }
+        reported = phase
         phases(phase)
     }
 

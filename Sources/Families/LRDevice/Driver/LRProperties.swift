@@ -46,10 +46,10 @@ package final class LRProperties: PropertyHolder {
                 message = try unsafe await client.notification(before: deadline)
             } catch { throw .module(error.asked) }
             guard let message else { return [] }
-            let told = profile.properties.filter {
+            let reported = profile.properties.filter {
                 $0.source?.register == message.command.rawValue
             }
-            let readings = told.compactMap { spec in
+            let readings = reported.compactMap { spec in
                 spec.value(in: message.payload).map { PropertyReading(spec.name, $0) }
             }
             if !readings.isEmpty { return readings }
