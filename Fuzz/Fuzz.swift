@@ -18,6 +18,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "esp": fuzzESP,
     "gzip": fuzzGzip,
     "http": fuzzHTTP,
+    "invitation": fuzzInvitation,
     "journal": fuzzJournal,
     "json": fuzzJSON,
     "legacy": fuzzLegacy,

@@ -18,6 +18,7 @@ typedef void (*receiver)(void *, const PGresult *);
     X(PQhost, char *, (const PGconn *)) \
     X(PQserverVersion, int, (const PGconn *)) \
     X(PQsslInUse, int, (PGconn *)) \
+    X(PQconnectionUsedPassword, int, (const PGconn *)) \
     X(PQfinish, void, (PGconn *)) \
     X(PQgetCancel, void *, (PGconn *)) \
     X(PQcancel, int, (void *, char *, int)) \
@@ -81,6 +82,7 @@ const char *pq_error(PGconn *connection) { return lib.PQerrorMessage(connection)
 const char *pq_host(PGconn *connection) { return lib.PQhost(connection); }
 int pq_server_version(PGconn *connection) { return lib.PQserverVersion(connection); }
 int pq_ssl_in_use(PGconn *connection) { return lib.PQsslInUse(connection); }
+int pq_used_password(PGconn *connection) { return lib.PQconnectionUsedPassword(connection); }
 void pq_finish(PGconn *connection) { lib.PQfinish(connection); }
 
 static void *ask_to_cancel(void *request) {

@@ -1,24 +1,63 @@
 extension Command {
     private static let common: [any FlagRow] = [fleetAddress, json, quiet, noColor]
 
-    static let fleetInit = Command(
-        .fleetInit,
-        summary: "Create the tables of a fleet in PostgreSQL",
+    static let fleetCreate = Command(
+        .fleetCreate,
+        summary: "Set up PostgreSQL on this machine for a fleet of gateways",
         description: [
-            "Creates the schema `yardmaster` with its tables in an existing database, and "
-                + "the roles yardmaster_gateway, yardmaster_operator and yardmaster_reader if "
-                + "this user is permitted to. With --sql it changes nothing and prints the "
-                + "statements, for the administrator of the server."
+            "As root on the server, it makes the database `yardmaster` with its owner, tables and roles, "
+                + "a certificate for TLS unless the server has its own, and a rule in pg_hba.conf, makes "
+                + "the server listen to other machines, and prints what it did. It can be repeated.",
+            "With --fleet and without --host it only creates the tables in an existing database, which "
+                + "belong to the database's owner, and the roles if this user is permitted to. With --sql it "
+                + "changes nothing and prints the statements, for the administrator of the server.",
         ],
-        flags: [fleetStatements] + common,
+        flags: [serverNames, fleetStatements] + common,
         examples: [
-            Example(
-                "yardmaster fleet init --fleet postgresql://owner@db.example/yardmaster",
-                "Once for each fleet."
-            ),
-            Example("yardmaster fleet init --sql", "What it would do."),
+            Example("yardmaster fleet create --host db.example", "Once for each fleet, as root."),
+            Example("yardmaster fleet create --sql", "What it would do."),
+        ],
+        exitCodes: [.inputMissing, .unavailable, .cannotWrite, .configuration]
+    )
+
+    static let fleetInvite = Command(
+        .fleetInvite,
+        summary: "Invite a gateway to the fleet",
+        description: [
+            "Makes a user of the database for the gateway and prints one line of text that 'fleet join' "
+                + "takes on the gateway's machine. Whoever has the line can join in the gateway's place, "
+                + "once, until it expires: treat it as a password. An invitation that was not used is "
+                + "replaced by the next one."
+        ],
+        arguments: [
+            Argument(.text("NAME"), help: "The gateway's: letters, digits, '-', '_' and '.'.")
+        ],
+        flags: [renew, asOperator, invitationLifetime] + common,
+        examples: [
+            Example("yardmaster fleet invite north-1 > north-1.token", "As root on the server.")
         ],
         exitCodes: [.inputMissing, .unavailable, .configuration]
+    )
+
+    static let fleetJoin = Command(
+        .fleetJoin,
+        summary: "Make this machine a gateway of a fleet",
+        description: [
+            "Takes an invitation, verifies the server's certificate, and writes fleet.conf, the server's "
+                + "authority and a new password, which only this machine has, for the user yardmaster. It "
+                + "can be repeated after an interruption. An invitation that is damaged, has expired or was "
+                + "used on another machine ends with 78."
+        ],
+        arguments: [
+            Argument(
+                .invitation("TOKEN"),
+                help:
+                    "The invitation; '-' reads it from standard input, where no other user sees it."
+            )
+        ],
+        flags: [replace, joinFolder, json, quiet, noColor],
+        examples: [Example("yardmaster fleet join - < north-1.token", "As root on the gateway.")],
+        exitCodes: [.inputMissing, .unavailable, .cannotWrite, .configuration]
     )
 
     static let fleetCheck = Command(
@@ -226,6 +265,42 @@ extension Command {
     package static let dryRun = Flag(
         "dry-run",
         help: "Change nothing, and print how many rows would be deleted."
+    )
+
+    package static let serverNames = Flag(
+        "host",
+        .text("NAMES"),
+        help: "The name or address by which gateways reach this server; several with commas.",
+        fallback: "this machine's name"
+    )
+
+    package static let renew = Flag(
+        "renew",
+        help: "Give a gateway that has joined a new password; its present one ends at once."
+    )
+
+    package static let asOperator = Flag(
+        "operator",
+        help: "Let people on the gateway's machine pause, resume, abort and retry, too."
+    )
+
+    package static let invitationLifetime = Flag(
+        "valid",
+        .duration("TIME"),
+        help: "How long the invitation can be used.",
+        standard: "24h"
+    )
+
+    package static let replace = Flag(
+        "replace",
+        help: "Leave the fleet that fleet.conf names; the file is kept as fleet.conf.before."
+    )
+
+    package static let joinFolder = Flag(
+        "folder",
+        .directory("DIR"),
+        help: "Where to write the files. The program itself reads only the default.",
+        standard: "/etc/yardmaster"
     )
 
     package static let fleetStatements = Flag(

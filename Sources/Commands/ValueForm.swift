@@ -59,6 +59,11 @@ extension ValueForm<String> {
         Self(name, "up to 2,000 bytes of text", upTo: 2_000)
     }
 
+    /// A line that `fleet invite` has printed.
+    static func invitation(_ name: String) -> Self {
+        Self(name, "an invitation, or '-'", upTo: 16_384)
+    }
+
     /// The name of a property of a module.
     static func property(_ name: String) -> Self { Self(name, "a property's name", upTo: 64) }
 

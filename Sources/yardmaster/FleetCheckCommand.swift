@@ -20,7 +20,7 @@ extension FleetCommand {
                     .warning,
                     "roles",
                     "there is no " + missing.map(\.rawValue).joined(separator: ", "),
-                    "let a superuser run the last part of 'yardmaster fleet init --sql'"
+                    "let a superuser run the last part of 'yardmaster fleet create --sql'"
                 )
             )
         }

@@ -5,7 +5,7 @@ import Rollout
 import Show
 import Store
 
-/// `fleet`: creates, upgrades and checks the tables of a fleet in PostgreSQL.
+/// `fleet`: sets up a server for a fleet, and creates, upgrades and checks its tables in PostgreSQL.
 struct FleetCommand {
     private let invocation: Invocation
     private let context: Context
@@ -20,7 +20,7 @@ struct FleetCommand {
 
     private static var program: String { "yardmaster \(Version.current)" }
 
-    // MARK: init and upgrade
+    // MARK: create and upgrade
 
     /// What makes or upgrades the tables, for somebody who reads it first: all of it or nothing.
     private static func script(from version: Int) -> String {
@@ -28,12 +28,41 @@ struct FleetCommand {
             + FleetRole.statements + "\nCOMMIT;\n"
     }
 
-    func makeTables() async throws(CommandError) -> ExitCode {
+    func create() async throws(CommandError) -> ExitCode {
         if invocation[Command.fleetStatements] {
-            context.console.result(Self.script(from: 0))
+            let names = invocation[Command.serverNames]
+            if let names { _ = try FleetServerSetup.names(names) }
+            context.console.result(
+                (names.map(FleetServerSetup.statements) ?? "") + Self.script(from: 0)
+            )
             return .done
         }
-        let access = try FleetAccess(invocation, context)
+        let access = try FleetAccess.ofServer(invocation, context)
+        let setup = try FleetServerSetup(invocation, context)
+        var standing = FleetSchema.Standing.absent
+        let settings = try await access.asServerUser {
+            () throws(CommandError) -> FleetServerSettings? in
+            let settings = try await setup?.makeDatabase()
+            if settings?.hasDatabase == false { say("made the database, of yardmaster_owner") }
+            standing = try await makeTables(access)
+            guard let setup, let settings else { return nil }
+            for line in try await setup.open(settings) { say(line) }
+            return settings
+        }
+        if let setup, let settings {
+            if let done = await setup.restart(settings) { say(done) }
+            say("next, for each gateway: yardmaster fleet invite NAME")
+        }
+        return finish([
+            JSONMember("standing", .string(Self.word(standing))),
+            JSONMember("made", .bool(standing == .absent)),
+        ])
+    }
+
+    /// Returns how the tables were found.
+    private func makeTables(
+        _ access: FleetAccess
+    ) async throws(CommandError) -> FleetSchema.Standing {
         let (standing, missing) = try await access.withServer(as: nil) { fleet throws(FleetError) in
             let standing = try await fleet.standing()
             _ = try await fleet.upgrade(
@@ -51,10 +80,7 @@ struct FleetCommand {
         case .older, .newer: throw CommandError(misfit: standing)
         }
         warn(of: missing)
-        return finish([
-            JSONMember("standing", .string(Self.word(standing))),
-            JSONMember("made", .bool(standing == .absent)),
-        ])
+        return standing
     }
 
     func upgradeTables() async throws(CommandError) -> ExitCode {
@@ -96,7 +122,7 @@ struct FleetCommand {
         context.console.note(
             "yardmaster: warning: this user may not make roles: "
                 + missing.map(\.rawValue).joined(separator: ", ")
-                + "\n  hint: let a superuser run the last part of 'yardmaster fleet init --sql'\n"
+                + "\n  hint: let a superuser run the last part of 'yardmaster fleet create --sql'\n"
         )
     }
 

@@ -365,6 +365,24 @@ import Workbench
         }
     }
 
+    @Test func `a killed run's link is ended before any search, where others wait for the module`()
+        async throws
+    {
+        let notes = Notes()
+        var settings = notes.settings
+        let memory = Memory(["C0:00:00:00:00:01"])
+        settings.memory = memory
+        try await ScriptedBench.with(settings) { bench in
+            await bench.fake.connectPeerForSomebody()
+            // An adapter that is not there keeps nobody from the others.
+            await bench.host.endLeftLinks(on: ["hci7", "hci0"])
+            #expect(notes.contains(.leftBehind(adapter: "hci0", address: "C0:00:00:00:00:01")))
+            #expect(memory.links().isEmpty)
+            let reports = try await bench.host.survey()
+            #expect(reports.flatMap(\.connected).isEmpty)
+        }
+    }
+
     // 16: the contract has a clause for each sign of a loss; here the only sign is the end of the
     // socket.
     @Test func `what came before a loss can still be taken`() async throws {

@@ -24,7 +24,7 @@ struct FleetRunTests {
         init(_ server: PrivatePostgres) throws {
             self.server = server
             database = try server.database()
-            let made = try Program().run(["fleet", "init", "--fleet", server.address(database)])
+            let made = try Program().run(["fleet", "create", "--fleet", server.address(database)])
             try #require(made.status == 0, "\(made.errors)")
             try ask(
                 """

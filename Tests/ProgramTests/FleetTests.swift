@@ -62,12 +62,12 @@ import Workbench
         // A machine that has no libpq hears of that first.
         let why = ["connect to 127.0.0.1:\(closed.number):", "load libpq:"]
         #expect(why.contains { away.output.contains("BAD      server: " + $0) })
-        let init0 = try program.run(["fleet", "init", "--fleet", address])
-        #expect(init0.status == 69 && init0.errors.contains("cannot be used"))
+        let create = try program.run(["fleet", "create", "--fleet", address])
+        #expect(create.status == 69 && create.errors.contains("cannot be used"))
     }
 
     @Test func `the statements can be read before anything is done`() throws {
-        let result = try Program().run(["fleet", "init", "--sql"])
+        let result = try Program().run(["fleet", "create", "--sql"])
         #expect(result.status == 0)
         #expect(result.output.contains("CREATE TABLE yardmaster.module"))
         #expect(result.output.contains("CREATE ROLE yardmaster_gateway NOLOGIN"))
@@ -79,7 +79,7 @@ import Workbench
         let server = try PrivatePostgres()
         defer { server.stop() }
         let program = try Program()
-        let script = try program.run(["fleet", "init", "--sql"]).output
+        let script = try program.run(["fleet", "create", "--sql"]).output
         let database = try server.database()
         let fleet = ["--fleet", server.address(database)]
         let broken = script.replacing("\nCOMMIT;\n", with: "\nSELECT nothing();\nCOMMIT;\n")
@@ -134,13 +134,13 @@ import Workbench
         let before = try run("fleet", "check")
         #expect(before.status == 78)
         #expect(before.output.contains("BAD      tables: the tables of the fleet are not there"))
-        #expect(before.output.contains("do: make them with 'yardmaster fleet init'"))
+        #expect(before.output.contains("do: make them with 'yardmaster fleet create'"))
         #expect(try run("gateways").status == 78)
         #expect(try run("fleet", "upgrade").status == 78)
 
-        let made = try run("fleet", "init")
+        let made = try run("fleet", "create")
         #expect(made.status == 0 && made.output.hasPrefix("made the tables of version 1 in"))
-        let again = try run("fleet", "init", "--json")
+        let again = try run("fleet", "create", "--json")
         #expect(again.status == 0 && again.output.contains(#""made":false"#))
         #expect(try run("fleet", "upgrade").output.contains("nothing to do"))
 

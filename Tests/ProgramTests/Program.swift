@@ -25,14 +25,21 @@ struct Program {
     var state: String { folder.path + "/state" }
 
     /// Runs the program to its end; `environment` is added to this process's environment.
-    func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Result {
+    func run(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        input: String? = nil
+    ) throws -> Result {
         let process = Process()
         let output = Pipe()
         process.executableURL = URL(filePath: Self.path)
         process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         process.currentDirectoryURL = URL(filePath: folder.path)
-        process.standardInput = FileHandle.nullDevice
+        process.standardInput =
+            try input.map {
+                try FileHandle(forReadingAtPath: write("input", $0)) ?? .nullDevice
+            } ?? FileHandle.nullDevice
         process.standardOutput = output
         // A file, because two pipes that are read one after the other could block the program.
         let file = URL(filePath: folder.path + "/stderr-\(UUID().uuidString)")

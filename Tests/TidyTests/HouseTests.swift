@@ -213,6 +213,8 @@ import Testing
                 // In the state directory, or in a file that the command line names.
                 "Show/Offers/DirectoryCall.swift", "Operations/Plans/PlanArchive.swift",
                 "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
+                // What joins a machine to a fleet, after `demandWorld`.
+                "Operations/Fleet/FleetFiles.swift",
                 "Operations/Bundles/BundleParts.swift", "Operations/Runs/InventedDepot.swift",
                 "Operations/Approvals/ApprovalCheck.swift",
                 "Operations/Approvals/PlanSigning.swift", "Operations/Approvals/SignedPlan.swift",

@@ -22,6 +22,15 @@ package struct Owner: Sendable, Equatable, CustomStringConvertible {
         }
     }
 
+    /// The user of this name; nil when there is none.
+    package init?(named name: String) {
+        guard let id = unsafe getpwnam(name)?.pointee.pw_uid else { return nil }
+        self.init(id: id)
+    }
+
+    /// Its own group.
+    package var group: UInt32? { unsafe getpwuid(id)?.pointee.pw_gid }
+
     private var account: String? {
         unsafe getpwuid(id)?.pointee.pw_name.map { unsafe String(cString: $0) }
     }

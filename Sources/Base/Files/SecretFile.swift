@@ -29,7 +29,8 @@ package enum SecretFile {
     package static func read(
         _ path: String,
         forbidding forbidden: UInt32 = openToOthers,
-        shorterThan limit: Int
+        shorterThan limit: Int,
+        ofAnyoneForRoot: Bool = false
     ) throws(Fault) -> Secret {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw .file(FileFault(code: errno)) }
@@ -41,7 +42,9 @@ package enum SecretFile {
         guard status.st_mode & forbidden == 0 else {
             throw .isOpenToOthers
         }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else { throw .belongsToAnother }
+        guard
+            status.st_uid == geteuid() || status.st_uid == 0 || ofAnyoneForRoot && geteuid() == 0
+        else { throw .belongsToAnother }
         var bytes = [UInt8](repeating: 0, count: limit)
         defer { bytes.wipe() }
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)

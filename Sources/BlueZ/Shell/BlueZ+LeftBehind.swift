@@ -16,6 +16,18 @@ extension BlueZ {
             && !mirror.isInUse(device.path)
     }
 
+    /// Ends the links that were left at these adapters, before others are told that the modules are free.
+    ///
+    /// What does not end now ends before the first search.
+    package func endLeftLinks(on words: [String]) async {
+        for word in words {
+            do throws(RadioError) {
+                try await attach()
+                try await sweep(lane(word), try await adapter(word))
+            } catch { continue }
+        }
+    }
+
     /// Ends the links that were left at an adapter, once.
     func sweep(_ lane: AdapterLane, _ adapter: AdapterRecord) async throws(RadioError) {
         guard lane.swept != generation else { return }

@@ -16,7 +16,7 @@ package struct FleetAccess: Sendable {
     private static let credential = "fleet-password"
     private static let configurationLimit = 65_536
 
-    private init(address: FleetAddress, gateway: String, commonName: String?, password: Secret?) {
+    init(address: FleetAddress, gateway: String, commonName: String?, password: Secret?) {
         self.address = address
         self.gateway = gateway
         self.commonName =
@@ -35,6 +35,26 @@ package struct FleetAccess: Sendable {
             )
         }
         self = access
+    }
+
+    /// The database for its server's administrator: the flag's, or the one that `fleet create` makes on this machine.
+    package static func ofServer(
+        _ invocation: Invocation,
+        _ context: Context
+    ) throws(CommandError) -> FleetAccess {
+        let text = invocation[Command.fleetAddress] ?? "postgresql:///yardmaster"
+        let address = try address(text, .usage, in: "--fleet")
+        return FleetAccess(
+            address: address,
+            gateway: "server",
+            commonName: nil,
+            password: try password(address, context)
+        )
+    }
+
+    /// The same with another address.
+    func at(_ address: FleetAddress) -> FleetAccess {
+        FleetAccess(address: address, gateway: gateway, commonName: commonName, password: password)
     }
 
     /// The fleet for a run; nil when there is none.
@@ -173,7 +193,10 @@ package struct FleetAccess: Sendable {
             )
         }
         let secrets = SecretSource(context: context)
-        if let path = address.files[.passfile] { _ = try secrets.read(path: path, of: "the fleet") }
+        if let path = address.files[.passfile] {
+            // It belongs to the user of the runs, and root reads it, too.
+            _ = try secrets.read(path: path, of: "the fleet", ofAnyoneForRoot: true)
+        }
         guard let directory = context.variable("CREDENTIALS_DIRECTORY"),
             access(directory + "/" + credential, F_OK) == 0
         else { return nil }
@@ -319,7 +342,7 @@ extension FleetError {
     }
 
     package static let looksAtServer = "look at the server, its pg_hba.conf and its log"
-    static let makesTables = "make them with 'yardmaster fleet init', as the owner of the database"
+    static let makesTables = "make them with 'yardmaster fleet create', as root on the server"
     private static let ownership =
         "only the owner of the database and its tables may do this: name that user in the address"
 

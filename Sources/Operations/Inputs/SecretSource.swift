@@ -314,7 +314,8 @@ package struct SecretSource {
     func read(
         path: String,
         of owner: String,
-        isCredential: Bool = false
+        isCredential: Bool = false,
+        ofAnyoneForRoot: Bool = false
     ) throws(CommandError) -> Secret {
         do throws(SecretFile.Fault) {
             return try SecretFile.read(
@@ -322,7 +323,8 @@ package struct SecretSource {
                 forbidding: isCredential
                     ? SecretFile.openCredential
                     : Self.isSample(path) ? 0o022 : SecretFile.openToOthers,
-                shorterThan: Self.limit
+                shorterThan: Self.limit,
+                ofAnyoneForRoot: ofAnyoneForRoot
             )
         } catch {
             let isMissing = error == .file(FileFault(code: ENOENT))

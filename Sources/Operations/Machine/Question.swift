@@ -48,7 +48,8 @@ package enum Question {
         return answer.isEmpty ? nil : answer
     }
 
-    private static func line() -> String {
+    /// A line of standard input, at most 4 KiB.
+    static func line() -> String {
         var bytes: [UInt8] = []
         while !Signals.isStopRequested {
             var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)

@@ -89,6 +89,8 @@ package struct RunPlace: Sendable {
     package var executor: (any TaskExecutor)?
     /// How long an adapter had links; nil when it is not counted.
     var linkTime: (@Sendable (String) async -> Duration)?
+    /// Ends the links that the last run left; nil where a run leaves none.
+    var letGo: (@Sendable () async -> Void)?
     /// The pause between two reads of people's requests in the journal.
     var askPause = Duration.seconds(2)
 
@@ -156,6 +158,8 @@ package struct JobRun {
 
     private func rollout(_ journal: Journal) async throws -> ExitCode {
         let prepared = try await prepared(journal)
+        // Signing in gives back what the last run had, and nobody else reaches a module that is still connected.
+        if job.fleet != nil { await site.letGo?() }
         let seat = try await job.fleet?.sit(
             state: job.state,
             journal: journal,

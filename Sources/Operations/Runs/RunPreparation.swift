@@ -98,6 +98,7 @@ package struct RunPreparation {
                 )
                 site.checks = CheckRunner(executor: waiting)
                 site.executor = real.radio.packetExecutor
+                site.letGo = { await real.radio.endLeftLinks(on: adapters) }
                 do throws(CommandError) {
                     let code = try await JobRun(job: job, site: site).run()
                     thread.stop()

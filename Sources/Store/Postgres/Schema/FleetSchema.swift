@@ -1,7 +1,7 @@
 /// The tables and functions of a fleet, and the upgrades of older tables to them.
 ///
 /// An upgrade only adds what older programs can work without, or names the oldest version of a
-/// program that may still work with it. Only `fleet init` and `fleet upgrade` change the tables.
+/// program that may still work with it. Only `fleet create` and `fleet upgrade` change the tables.
 package struct FleetSchema: Sendable {
     /// The upgrade of the tables to one version.
     ///
@@ -63,6 +63,7 @@ package struct FleetSchema: Sendable {
         // The limit of a session is for statements of a run.
         var parts = [
             "SET LOCAL statement_timeout = 0;", "SELECT pg_advisory_xact_lock(\(Self.lock));",
+            Self.asOwner,
         ]
         if found == 0 {
             parts.append(Self.tables)
@@ -87,15 +88,25 @@ package struct FleetSchema: Sendable {
             SET version = \(version), oldest_reader = \(migrations.last?.oldestReader ?? 1);
             INSERT INTO yardmaster.migration (version, program)
             VALUES (\(version), \(Self.quoted(program)));
+            SET LOCAL ROLE NONE;
             """
         )
         return parts.joined(separator: "\n\n") + "\n"
     }
 
+    /// What an administrator makes belongs to the owner of the tables, first the database's: who can upgrade and
+    /// prune it later.
+    private static let asOwner = """
+        SELECT set_config('role', pg_get_userbyid(o), true) FROM (
+          SELECT coalesce((SELECT nspowner FROM pg_namespace WHERE nspname = 'yardmaster'), datdba) AS o
+          FROM pg_database WHERE datname = current_database()) AS t
+        WHERE pg_has_role(o, 'MEMBER');
+        """
+
     /// An arbitrary number that only this program uses.
     private static let lock: Int64 = 0x5941_5244
 
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         "'" + text.replacing("'", with: "''").replacing("\\", with: "") + "'"
     }
 }

@@ -165,6 +165,27 @@ package struct FleetAddress: Sendable, Equatable {
             + "/" + database
     }
 
+    /// The same with its files.
+    package var fullText: String {
+        let pairs = File.allCases.compactMap { file in
+            files[file].map { path in
+                let marks = [("%", "%25"), ("&", "%26"), ("#", "%23")]
+                return "\(file)=" + marks.reduce(path) { $0.replacing($1.0, with: $1.1) }
+            }
+        }
+        return text + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+    }
+
+    /// The same server with another database or other files.
+    package func with(database: String? = nil, files: [File: String]? = nil) -> FleetAddress {
+        FleetAddress(
+            hosts: hosts,
+            user: user,
+            database: database ?? self.database,
+            files: files ?? self.files
+        )
+    }
+
     /// Whether TLS with a verified name is used; not when all data stays on this machine.
     package var isVerified: Bool { !hosts.allSatisfy(\.isLocal) }
 }

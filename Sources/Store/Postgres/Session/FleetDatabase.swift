@@ -158,6 +158,8 @@ package actor FleetDatabase {
         throw FleetError(
             only.kind,
             "connect to one of \(failures.count) servers",
+            code: failures.contains { $0.code == FleetError.refusedPassword }
+                ? FleetError.refusedPassword : nil,
             failures.map(\.description).joined(separator: "\n")
         )
     }

@@ -48,6 +48,10 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
         return "\(operation): \(said)" + (code.map { " (\($0))" } ?? "")
     }
 
+    /// The code of a session that ended when the server had the password; while sessions are made, the library
+    /// passes on no other code.
+    package static let refusedPassword = "28P01"
+
     /// The only table of codes.
     ///
     /// Appendix A of PostgreSQL's manual explains them.

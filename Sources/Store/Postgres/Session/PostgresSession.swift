@@ -96,7 +96,12 @@ package final class PostgresSession: FleetSession {
             }
             if wanted == CInt(PQ_POLLING_FAILED) { break }
         }
-        throw FleetError(.unreachable, operation, words)
+        throw FleetError(
+            .unreachable,
+            operation,
+            code: pq_used_password(handle) == 1 ? FleetError.refusedPassword : nil,
+            words
+        )
     }
 
     // MARK: Statements
