@@ -106,8 +106,9 @@ package struct FleetServerSetup {
         return lines
     }
 
-    /// Starts a server again that listened to its own machine alone, by Debian's own program and when nobody else is cut
-    /// off; else says what to do. For root.
+    /// Starts a server again that listened to its own machine alone, or says what to do.
+    ///
+    /// For root: Debian's own program does it, when nobody else is cut off.
     package func restart(_ settings: FleetServerSettings) async -> String? {
         guard settings.listensHere else { return nil }
         let parts = settings.accessFile.split(separator: "/").map(String.init)

@@ -73,8 +73,9 @@ extension FleetDatabase {
         )
     }
 
-    /// An ordinary user may change its password and not how long that is valid. Of two machines that have come in by one
-    /// invitation, only the first one joins.
+    /// An ordinary user may change its password and not how long that is valid.
+    ///
+    /// Of two machines that have come in by one invitation, only the first one joins.
     private static let joining = """
         CREATE OR REPLACE FUNCTION yardmaster.join_fleet() RETURNS void LANGUAGE plpgsql
         SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $yardmaster$ BEGIN
