@@ -69,6 +69,10 @@ import Testing
     @Test(arguments: [
         ("{open: 00:00-24:00}", "the window is open all day and has no effect"),
         (
+            "{open: [mon 01:00-02:00, tue 01:00-02:00], not: [mon, tue-wed]}",
+            ": `not` has each of its days"
+        ),
+        (
             "{open: 22:00-05:00, by: depot, own: {nroth: 21:00-04:00}}",
             "no vehicle here has depot `nroth`"
         ),

@@ -46,6 +46,15 @@ struct PolicyCheck {
                     : "write when it is open, such as `22:00-05:00`, or remove `window`"
             )
         }
+        let closed = Set(vehicles.map(window.openings(of:))).filter(window.neverOpens)
+        if let vehicle = vehicles.first(where: { closed.contains(window.openings(of: $0)) }) {
+            warn(
+                node,
+                ["window"],
+                "the window never opens for vehicle \(vehicle.id): `not` has each of its days",
+                "remove a rule from `not`, or open it on another day"
+            )
+        }
         guard let own = window.own,
             case .map(let entries)? = node.node(at: ["window", "own"])?.value
         else { return }

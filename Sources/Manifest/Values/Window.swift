@@ -74,6 +74,15 @@ package struct Window: Sendable, Hashable {
         return "\(list(openings))\(own ?? "")\(days) (\(zone))"
     }
 
+    /// Whether `not` has all days of these openings; openings on dates may only be over.
+    func neverOpens(_ openings: [Opening]) -> Bool {
+        let hasDates = openings.contains { opening in
+            opening.days.contains { if case .dates = $0 { true } else { false } }
+        }
+        let start = WallTime(milliseconds: 0)
+        return !hasDates && times(openings, in: .utc).state(at: start) == .closed(opens: nil)
+    }
+
     /// The times of openings in the zone that has this window's name.
     package func times(_ openings: [Opening], in zone: Zone) -> OpenTimes {
         OpenTimes(openings, not: freezes, zone: zone)
