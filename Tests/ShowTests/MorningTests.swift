@@ -63,8 +63,8 @@ import Testing
                     away,
                     "city-4.12",
                     NextStep(
-                        .bringIn,
-                        "nobody heard it: is it in the depot, with power on, and not connected to a "
+                        .unreachable,
+                        "not heard within 2m; is it in the depot, charged, and not connected to a "
                             + "phone?",
                         []
                     )
@@ -72,14 +72,14 @@ import Testing
                 MorningPage.Task(
                     try card("bike-4", "00a0000000000004", plate: evil, bay: "10"),
                     "city-4.12",
-                    NextStep(.mechanic, "the module did not come back, \(evil)", [retry])
+                    NextStep(.noReturn, "the module did not come back, \(evil)", [retry])
                 ),
                 MorningPage.Task(
                     try card("bike-3", "00a0000000000003", plate: "103 DMO", bay: "2"),
                     "city-4.12",
                     NextStep(
-                        .answer,
-                        "nobody knows whether `command: lock` was carried out: look, then say it",
+                        .inDoubt,
+                        "nobody knows whether `command: lock` was carried out",
                         [
                             NextStep.Command("yardmaster clear bike-3", "it was carried out"),
                             NextStep.Command(
@@ -92,7 +92,7 @@ import Testing
                 MorningPage.Task(
                     try card("bike-2", "00a0000000000002", bay: "2"),
                     "city-4.12",
-                    NextStep(.mechanic, "went back to 4.11.0: it was not healthy in time", [retry])
+                    NextStep(.rolledBack, "went back to 4.11.0: it was not healthy in time", [retry])
                 ),
             ],
             changes: changes,
@@ -130,7 +130,7 @@ import Testing
 
     @Test func `those that wait are a number, and what lets them go on is said once`() throws {
         let step = NextStep(
-            .wait,
+            .notBegun,
             "not begun",
             [NextStep.Command("yardmaster resume", "the rollout is paused")]
         )

@@ -38,22 +38,21 @@ package struct NextStepGuide: Sendable {
     package func step(
         _ vehicle: VehicleID,
         _ standing: Standing,
-        problems: [Problem] = [],
+        signal: Cause.Signal = .unknown,
         isListed: Bool = true,
         isQuarantined: Bool = false,
         inhibit: Inhibit? = nil
     ) -> NextStep? {
-        var step = step(vehicle, standing, problems, isQuarantined)
-        if !isListed, let found = step {
+        guard let cause = cause(standing, isQuarantined) else { return nil }
+        let remedy = Remedy(cause, signal, Cause.Tried(standing))
+        var message = message(standing)
+        var commands = commands(vehicle, standing, cause, remedy)
+        if !isListed {
             // No run touches it before it is in a list again.
-            let clear = command("clear", vehicle, "somebody has seen to it, or it was handed over")
-            step = NextStep(
-                found.work,
-                "\(found.sentence); it is in no list now: list it again",
-                [clear]
-            )
+            message += "; it is in no list now: list it again"
+            commands = [command("clear", vehicle, "somebody has seen to it, or it was handed over")]
         }
-        guard let inhibit, let step else { return step }
+        guard let inhibit else { return NextStep(cause, by: remedy, message, commands) }
         // Until that is lifted, no run touches it, and `retry` refuses it.
         let whom = inhibit.vehicle.map { NextStep.quoted($0.text) } ?? "--all"
         let lift = request(
@@ -61,72 +60,44 @@ package struct NextStepGuide: Sendable {
             inhibit.vehicle == nil
                 ? "when the depot may be worked on" : "when it may be worked on again"
         )
-        switch step.work {
-        case .wait, .held: return NextStep(.held, inhibit.sentence, [lift])
-        case .answer:
-            // A person can report at any time that it was carried out.
-            let (clear, others) = (step.commands.prefix(1), step.commands.dropFirst())
-            return NextStep(.answer, step.sentence, clear + [lift] + others)
-        case .rescue, .mechanic, .correct, .charge, .bringIn:
-            return NextStep(step.work, step.sentence, [lift] + step.commands)
+        guard remedy.work.needsPerson else {
+            return NextStep(.inhibited, inhibit.sentence, [lift])
         }
+        // A person can report at any time that a command was carried out.
+        commands.insert(lift, at: remedy.work == .answer ? min(1, commands.count) : 0)
+        return NextStep(cause, by: remedy, message, commands)
     }
 
-    private func step(
-        _ vehicle: VehicleID,
-        _ standing: Standing,
-        _ problems: [Problem],
-        _ isQuarantined: Bool
-    ) -> NextStep? {
-        if let debt = standing.debt, standing.state == .inBootloader {
-            return NextStep(
-                .rescue,
-                "its module waits in the bootloader with \(debt.percent) % of \(debt.image), seen last in "
-                    + "run \(debt.seen): bring it near an adapter with power on, and run again; "
-                    + "the run goes on there before anything else",
-                run
-            )
-        }
-        if let doubt = standing.doubt {
-            return NextStep(
-                .answer,
-                "nobody knows whether `\(doubt)` was carried out: look at the vehicle, then say it",
-                [
-                    command("clear", vehicle, "it was carried out"),
-                    command("retry", vehicle, "it was not"),
-                ]
-            )
-        }
-        if let debt = standing.debt, standing.verdict == nil, standing.state == .unproven {
-            return NextStep(
-                .rescue,
-                "its module has the whole of \(debt.image) and was not seen to run it since run "
-                    + "\(debt.seen): bring it near an adapter with power on, and run again; the run "
-                    + "settles that before anything else",
-                run
-            )
-        }
+    /// Why the vehicle is not as it should be; nil when it is.
+    private func cause(_ standing: Standing, _ isQuarantined: Bool) -> Cause? {
+        if standing.doubt != nil { return .inDoubt }
         guard let verdict = standing.verdict else {
             // An aborted rollout begins nothing more, and only settles what it has begun.
             if hold?.isForGood == true, standing.debt == nil, standing.owed.isEmpty { return nil }
-            return NextStep(.wait, standing.sentence, run)
+            return standing.state == .notBegun ? .notBegun : .unfinished
         }
-        let message = standing.sentence
         switch verdict.outcome.tally {
-        case .failed: return failed(vehicle, standing, verdict, message, isQuarantined)
-        case .deferred where verdict.failure == .rejected:
-            return NextStep(.correct, message, [again("with the list as it is now")])
-        case .deferred:
-            let isLow = Self.isAboutPower(problems.isEmpty ? verdict.problems : problems, message)
-            return isLow
-                ? NextStep(.charge, "\(message): charge it, the next run takes it", run)
-                : NextStep(.wait, "\(message): the next run looks again", run)
-        case .unreachable:
-            return NextStep(.bringIn, message, hold?.isForGood == true ? [again] : run)
+        case .failed where isQuarantined: return .quarantined
+        case .failed where verdict.outcome == .timedOut: return .timedOut
+        case .failed: return verdict.failure.map { Cause($0) } ?? .device
+        case .deferred where verdict.failure == .rejected: return .list
+        case .deferred where verdict.failure == .transient: return .gateway
+        case .deferred: return Self.isAboutPower(verdict) ? .lowPower : .condition
+        case .unreachable: return .unreachable
         case .ok, .current, .skipped:
-            let owed = Self.owed(standing)
-            return owed.isEmpty ? nil : NextStep(.wait, owed.joined(separator: ", "), run)
+            return standing.debt == nil && standing.owed.isEmpty ? nil : .owing
         case .aborted: return nil
+        }
+    }
+
+    /// What happened, in the words of the run where it gave a verdict.
+    private func message(_ standing: Standing) -> String {
+        if let doubt = standing.doubt, standing.state != .inBootloader {
+            return "nobody knows whether `\(doubt)` was carried out"
+        }
+        switch standing.verdict?.outcome.tally {
+        case .ok, .current, .skipped: return Self.owed(standing).joined(separator: ", ")
+        case .failed, .deferred, .unreachable, .aborted, nil: return standing.sentence
         }
     }
 
@@ -138,48 +109,47 @@ package struct NextStepGuide: Sendable {
         return (debt ?? []) + standing.owed.map { "it owes `\($0)`" }
     }
 
-    private func failed(
+    /// The commands, in the order in which they are given.
+    private func commands(
         _ vehicle: VehicleID,
         _ standing: Standing,
-        _ verdict: Verdict,
-        _ message: String,
-        _ isQuarantined: Bool
-    ) -> NextStep {
-        // A run takes it again; only a run under way must be told.
-        let again =
-            hold?.isForGood == true
-            ? [self.again]
-            : isAtWork ? [command("retry", vehicle, "to have it taken again now")] : run
-        if isQuarantined {
-            return NextStep(
-                .mechanic,
-                "\(message); it failed so often that it is left alone until somebody has looked",
-                [command("clear", vehicle, "it is in order")] + again
-            )
-        }
-        if standing.debt != nil {
-            // If it has the whole image and is silent, it needs a mechanic; a module that is only
-            // away was not changed so far.
-            return NextStep(verdict.failure == .noReturn ? .mechanic : .bringIn, message, run)
-        }
-        switch verdict.failure {
+        _ cause: Cause,
+        _ remedy: Remedy
+    ) -> [NextStep.Command] {
+        guard remedy.work != .rescue else { return run }
+        let next = standing.debt == nil ? again(vehicle) : run
+        switch cause {
+        case .inDoubt:
+            return [
+                command("clear", vehicle, "it was carried out"),
+                command("retry", vehicle, "it was not"),
+            ]
+        case .list: return [again("with the list as it is now")]
+        case .quarantined: return [command("clear", vehicle, "it is in order")] + again(vehicle)
+        case .gateway:
+            return [NextStep.Command("yardmaster doctor", "on the gateway")] + run
         case .rejected, .integrity:
-            var commands = again
-            if let manifest {
-                commands.insert(
-                    NextStep.Command(
-                        flags.line("validate", NextStep.quoted(manifest)),
-                        "after the correction"
-                    ),
-                    at: 0
+            let check = manifest.map { file in
+                NextStep.Command(
+                    flags.line("validate", NextStep.quoted(file)),
+                    "after the correction"
                 )
             }
-            return NextStep(.correct, message, commands)
-        case .transient: return NextStep(.wait, message, again)
-        case .unreachable: return NextStep(.bringIn, message, again)
-        case .device, .noReturn, .wrongVersion, .rolledBack, .inDoubt, .internal, nil:
-            return NextStep(.mechanic, message, again)
+            return (check.map { [$0] } ?? []) + next
+        case .unreachable where standing.verdict?.outcome == .unreachable:
+            return hold?.isForGood == true ? [again] : run
+        case .transient, .unreachable, .device, .noReturn, .wrongVersion, .rolledBack, .internal,
+            .timedOut:
+            return next
+        case .lowPower, .condition, .unfinished, .notBegun, .owing, .inhibited: return run
         }
+    }
+
+    /// The commands for a vehicle that has failed: a run takes it again, and only a run under way must be told.
+    private func again(_ vehicle: VehicleID) -> [NextStep.Command] {
+        hold?.isForGood == true
+            ? [self.again]
+            : isAtWork ? [command("retry", vehicle, "to have it taken again now")] : run
     }
 
     /// The flags of `run`, which is started on a gateway and not always on this machine.
@@ -241,9 +211,9 @@ package struct NextStepGuide: Sendable {
         NextStep.Command(line, when, isForOperator: !isOperator)
     }
 
-    private static func isAboutPower(_ problems: [Problem], _ message: String) -> Bool {
-        let names = problems.isEmpty ? [message] : problems.map(\.check)
-        return names.contains { name in
+    private static func isAboutPower(_ verdict: Verdict) -> Bool {
+        let checks = verdict.problems.map(\.check)
+        return (checks.isEmpty ? [verdict.message] : checks).contains { name in
             let name = name.lowercased()
             if name.contains("temperature") { return false }
             return name.contains("charge") || name.contains("battery") || name.contains("voltage")

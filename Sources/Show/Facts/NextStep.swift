@@ -24,6 +24,9 @@ package struct NextStep: Sendable, Hashable {
 
         private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
+        /// Whether somebody has to do something about the vehicle.
+        package var needsPerson: Bool { self < .wait }
+
         package var title: String {
             switch self {
             case .rescue: "Rescue from the bootloader"
@@ -52,16 +55,38 @@ package struct NextStep: Sendable, Hashable {
         }
     }
 
-    package let work: Work
-    /// What the problem is, and what to do about it.
-    package let sentence: String
+    package let cause: Cause
+    let remedy: Remedy
+    /// What happened to the vehicle, in the words of the run.
+    let message: String
     package let commands: [Command]
 
-    package init(_ work: Work, _ sentence: String, _ commands: [Command]) {
-        self.work = work
-        self.sentence = sentence
+    package init(
+        _ cause: Cause,
+        signal: Cause.Signal = .unknown,
+        tried: Cause.Tried = .nothing,
+        _ message: String,
+        _ commands: [Command]
+    ) {
+        self.init(cause, by: Remedy(cause, signal, tried), message, commands)
+    }
+
+    init(_ cause: Cause, by remedy: Remedy, _ message: String, _ commands: [Command]) {
+        self.cause = cause
+        self.remedy = remedy
+        self.message = message
         self.commands = commands
     }
+
+    package var work: Work { remedy.work }
+
+    /// What the problem is, and what to do about it.
+    package var sentence: String {
+        message.contains(remedy.advice) ? message : "\(message): \(remedy.advice)"
+    }
+
+    /// The command that goes first; a doubt has two, one for each answer.
+    var first: ArraySlice<Command> { commands.prefix(cause == .inDoubt ? 2 : 1) }
 
     /// What people have to do, by the kind of work.
     ///
@@ -81,6 +106,8 @@ package struct NextStep: Sendable, Hashable {
 }
 
 extension NextStep.Work: JSONDescribed {}
+extension Cause: JSONDescribed {}
+extension Remedy.Actor: JSONDescribed {}
 
 extension NextStep.Command: JSONDescribed {
     private typealias Member = JSONForm<Self>.Member
@@ -101,7 +128,14 @@ extension NextStep: JSONDescribed {
             "The kind of work; the kinds are in the order in which they are done.",
             \.work
         )
+        Member("cause", "Why, by the table of causes; see `docs/causes.md`.", \.cause)
         Member("sentence", "What the problem is, and what to do about it.", \.sentence)
+        Member("who", "Who has to act.", \.remedy.actor)
+        Member(
+            "another-night",
+            "Whether another night can help without anybody doing something before.",
+            \.remedy.isHelpedByNight
+        )
         Member("commands", \.commands)
     }
 

@@ -34,6 +34,7 @@ extension RolloutSnapshot {
             return guide.step(
                 record.vehicle,
                 standing,
+                signal: signal(of: record.vehicle),
                 isListed: !left.contains(record.vehicle),
                 isQuarantined: quarantined.contains(record.vehicle),
                 inhibit: inhibited[record.vehicle] ?? depot

@@ -20,6 +20,8 @@ package struct RolloutSnapshot: Sendable {
     var debts: [Debt] = []
     var doubts: [IntentRecord] = []
     var owed: [OwedStep] = []
+    /// How well vehicles were heard in its last run, where that decides what helps.
+    private var signals: [VehicleID: Cause.Signal] = [:]
     /// People's commands since its last run began, about it or about vehicles; the oldest first.
     var sayings: [Saying] = []
     /// Whether its last run, or a run of any gateway, is active, and was not killed.
@@ -60,6 +62,11 @@ package struct RolloutSnapshot: Sendable {
             sinceRun: run.number,
             limit: Self.mostSayings
         )
+        if !debts.isEmpty || settled.contains(where: \.isAboutSignal) {
+            for heard in try view.signals(ofRun: run.number) {
+                signals[heard.vehicle] = Cause.Signal(heard.signal)
+            }
+        }
         guard try view.lastRollout()?.number == run.number else { return }
         // Like the report of the last run, it has what vehicles outside its list owe, also where an
         // earlier plan has begun them.
@@ -93,6 +100,8 @@ package struct RolloutSnapshot: Sendable {
         self.shared = shared
         isAtWork = shared.isAtWork
     }
+
+    func signal(of vehicle: VehicleID) -> Cause.Signal { signals[vehicle] ?? .unknown }
 
     /// Vehicles that the active run has begun and not ended.
     package var underWay: [ExecutionRecord] { executions.filter(isUnderWay) }
@@ -158,6 +167,13 @@ package struct RolloutSnapshot: Sendable {
         }
         groups[.doubt] = Set(openDoubts.map(\.intent.vehicle))
         return groups
+    }
+}
+
+extension ExecutionRecord {
+    /// Whether its distance may be the reason why it ended as it did.
+    fileprivate var isAboutSignal: Bool {
+        end?.failure == .transient || end?.outcome == .timedOut
     }
 }
 

@@ -58,16 +58,17 @@ extension JournalView {
         )
     }
 
-    /// The signal of each vehicle when a link to it was last made.
-    package func signals() throws(JournalError) -> [SignalSighting] {
+    /// The signal of each vehicle when a link to it was last made, in this run or in all that are kept.
+    package func signals(ofRun run: Int? = nil) throws(JournalError) -> [SignalSighting] {
         try rows(
             """
             SELECT vehicle, json_extract(json, '$.detail'), MAX(run << 32 | number) FROM events
             WHERE vehicle IS NOT NULL AND kind = 'state-changed'
                 AND json_extract(json, '$.detail') LIKE '% dBm'
+                \(run == nil ? "" : "AND run = ?")
             GROUP BY vehicle
             """,
-            [],
+            run.map { [Value($0)] } ?? [],
             { row throws(JournalError) in
                 SignalSighting(
                     vehicle: try row.value(0) { VehicleID($0) },
