@@ -99,6 +99,10 @@ import Testing
     @Test func `a depot without network goes on within the grace, and not without one`() throws {
         let depot = try TrustedDepot()
         let nobody = "root: root.json, metadata: 'http://127.0.0.1:9/', allow-http: true"
+        // Without stored documents the grace covers nothing, and the reason is the network.
+        try depot.manifest(repository: nobody + ", grace: 3d")
+        let first = try depot.fetch()
+        #expect(first.status == 69 && !first.errors.contains("it is not there"), "\(first.errors)")
         try depot.manifest()
         try depot.serve("good")
         #expect(try depot.fetch().status == 0)

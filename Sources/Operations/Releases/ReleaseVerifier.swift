@@ -343,7 +343,12 @@ extension ReleaseVerifier {
                     throw .source(name, .unreachable(reason))
                 }
                 updater.grace = grace
-                try updater.resume()
+                do throws(TrustError) {
+                    try updater.resume()
+                } catch .source(_, .notThere) {
+                    // The first documents never arrived: the reason is that, and not that they are missing.
+                    throw .source(name, .unreachable(reason))
+                }
                 accounts[index].isFromBefore = true
             }
             accounts[index].updater = updater
