@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    @Test func `a busy module waits where it is near, and is brought nearer where it is not`() throws
+    @Test func `a busy module waits where it is near, and is brought nearer where it is not`()
+        throws
     {
         for (signal, work) in [
             ("-60 dBm", NextStep.Work.wait), ("-91 dBm", .bringIn), ("", .bringIn),

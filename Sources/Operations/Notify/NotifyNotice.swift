@@ -8,6 +8,8 @@ package struct NotifyNotice: Sendable, Equatable {
     /// A vehicle that needs a person.
     package struct Task: Sendable, Equatable {
         package let vehicle: String
+        /// The vehicle with its bay and its plate.
+        let name: String
         let work: String
         let sentence: String
         let commands: [String]
@@ -26,6 +28,8 @@ package struct NotifyNotice: Sendable, Equatable {
     /// The vehicles of the rollout; nil without a run.
     package let counts: VehicleCounts?
     package let tasks: [Task]
+    /// How many vehicles of how many need a person; nil without a run.
+    let headline: String?
     /// The number of vehicles that are left out of the tasks.
     package let more: Int
     /// The next command, as a line for the shell.
@@ -44,6 +48,7 @@ package struct NotifyNotice: Sendable, Equatable {
         exitCode: Int? = nil,
         reason: String,
         counts: VehicleCounts? = nil,
+        headline: String? = nil,
         tasks: [Task] = [],
         next: String = "",
         time: WallTime,
@@ -58,6 +63,7 @@ package struct NotifyNotice: Sendable, Equatable {
         self.exitCode = exitCode
         self.reason = reason
         self.counts = counts
+        self.headline = headline
         self.tasks = Array(tasks.prefix(Self.mostTasks))
         more = max(0, tasks.count - Self.mostTasks)
         self.next = next
@@ -77,18 +83,24 @@ package struct NotifyNotice: Sendable, Equatable {
         made: WallTime
     ) {
         // A vehicle that failed is named even where a run will do the rest.
-        let tasks = snapshot.nextSteps(manifest: manifest, plan, flags: flags)
+        let standings = snapshot.standings(of: snapshot.executions)
+        let steps = snapshot.nextSteps(manifest: manifest, plan, flags: flags, standings)
+        let planned = Dictionary((plan?.vehicles ?? []).map { ($0.id, $0) }) { first, _ in first }
+        var headline = Headline(snapshot, standings)
+        for next in steps { headline.add(next.record.vehicle, next.step) }
+        let tasks =
+            steps
             .filter { $0.step.work < .wait || $0.standing.verdict?.outcome.tally == .failed }
             .sorted { $0.step.work < $1.step.work }
             .map { record, _, step in
                 Task(
                     vehicle: record.vehicle.text,
+                    name: MorningPage.Card(record.vehicle, nil, planned[record.vehicle]).name,
                     work: step.work.rawValue,
                     sentence: step.sentence,
                     commands: step.commands.map(\.line)
                 )
             }
-        let standings = snapshot.standings(of: snapshot.executions)
         let end = run.end?.time ?? made
         let code = run.end?.exitCode
         self.init(
@@ -101,6 +113,7 @@ package struct NotifyNotice: Sendable, Equatable {
                 ? "nothing was heard from it since \(zone.text(end))"
                 : run.end?.reason(under: snapshot.rollout?.hold) ?? "cut off",
             counts: VehicleCounts(standings.map { $0.verdict?.outcome }),
+            headline: headline.sentence,
             tasks: tasks,
             next: Self.next(
                 kind,
@@ -146,6 +159,7 @@ package struct NotifyNotice: Sendable, Equatable {
     package var text: String {
         var lines = isRehearsal ? ["a rehearsal: no vehicle was touched"] : []
         lines.append(reason.visible)
+        if let headline { lines.append(headline) }
         if let counts { lines.append(counts.sentence) }
         if let rollout {
             lines.append(
@@ -155,12 +169,19 @@ package struct NotifyNotice: Sendable, Equatable {
         } else {
             lines.append("\(localTime), on \(host.visible)")
         }
-        for task in tasks {
-            lines += ["", "\(task.vehicle.visible): \(task.sentence.visible)"]
-            lines += task.commands.map { "    \($0.visible)" }
+        var told: Set<String> = []
+        for (work, tasks) in tasks.grouped(by: \.work) {
+            let kind = NextStep.Work(rawValue: work)
+            lines += ["", "\(kind?.title ?? work) (\(tasks.count))"]
+            lines += tasks.map { "\($0.name.visible): \($0.sentence.visible)" }
+            for (commands, _) in tasks.grouped(by: \.commands) {
+                let new = commands.filter { !told.contains($0) }.prefix(kind == .answer ? 2 : 1)
+                told.formUnion(new)
+                lines += new.map { "    \($0.visible)" }
+            }
         }
         if more > 0 { lines += ["", "and \(more) more"] }
-        if !next.isEmpty { lines += ["", "next: \(next.visible)"] }
+        if !next.isEmpty, !told.contains(next) { lines += ["", "next: \(next.visible)"] }
         return lines.map { $0 + "\n" }.joined()
     }
 
@@ -180,10 +201,12 @@ package struct NotifyNotice: Sendable, Equatable {
             "exit": exitCode.map { .integer(Int64($0)) },
             "reason": .string(reason),
             "counts": counts?.json,
+            "headline": headline.map { .string($0) },
             "vehicles": .array(
                 tasks.map { task in
                     .object([
                         "vehicle": .string(task.vehicle),
+                        "name": .string(task.name),
                         "work": .string(task.work),
                         "sentence": .string(task.sentence),
                         "commands": .array(task.commands.map { .string($0) }),
@@ -213,11 +236,13 @@ package struct NotifyNotice: Sendable, Equatable {
         run = value["run"]?.integer.flatMap { Int(exactly: $0) }
         exitCode = value["exit"]?.integer.flatMap { Int(exactly: $0) }
         counts = value["counts"].flatMap { VehicleCounts($0) }
+        headline = value["headline"]?.string
         next = value["next"]?.string ?? ""
         more = value["more"]?.integer.flatMap { Int(exactly: $0) } ?? 0
         tasks = (value["vehicles"]?.array ?? []).map { task in
             Task(
                 vehicle: task["vehicle"]?.string ?? "",
+                name: task["name"]?.string ?? task["vehicle"]?.string ?? "",
                 work: task["work"]?.string ?? "",
                 sentence: task["sentence"]?.string ?? "",
                 commands: (task["commands"]?.array ?? []).compactMap(\.string)

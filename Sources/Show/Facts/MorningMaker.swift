@@ -113,7 +113,8 @@ package struct MorningMaker: Sendable {
     }
 
     package var page: MorningPage {
-        MorningPage(
+        let (tasks, headline) = toDo
+        var page = MorningPage(
             since: since,
             made: now,
             nights: ground.snapshots.compactMap(night),
@@ -122,6 +123,8 @@ package struct MorningMaker: Sendable {
             stale: stale,
             staleDays: staleDays
         )
+        page.headline = headline
+        return page
     }
 
     private func night(_ snapshot: RolloutSnapshot) -> MorningPage.Night? {
@@ -145,17 +148,27 @@ package struct MorningMaker: Sendable {
         return night
     }
 
-    private var tasks: [MorningPage.Task] {
+    private var toDo: (tasks: [MorningPage.Task], headline: Headline) {
         var tasks: [MorningPage.Task] = []
+        var headline = Headline()
         var known: Set<String> = []
         for snapshot in ground.snapshots {
             guard let run = snapshot.run else { continue }
             let isNight = run.wasAtWork(since: since)
             let plan = plans[run.rollout]
-            for next in snapshot.nextSteps(manifest: plan?.manifest, plan?.plan, flags: flags) {
+            let standings = snapshot.standings(of: snapshot.executions)
+            if isNight { headline.add(snapshot, snapshot.executions, standings) }
+            for next in snapshot.nextSteps(
+                manifest: plan?.manifest,
+                plan?.plan,
+                flags: flags,
+                standings
+            ) {
                 // Of rollouts that were not working, only tasks that do not resolve without a
                 // person.
-                guard isNight || next.step.work <= .answer else { continue }
+                let isStuck = Cause.Tried(next.standing) == .bootloader
+                guard isNight || isStuck || next.step.work <= .answer else { continue }
+                headline.add(next.record.vehicle, next.step)
                 // A vehicle in two rollouts is rescued once.
                 let key = "\(next.step.work.rawValue) \(next.record.vehicle.text)"
                 guard known.insert(key).inserted else { continue }
@@ -168,18 +181,11 @@ package struct MorningMaker: Sendable {
                 )
             }
         }
-        return tasks
+        return (tasks, headline)
     }
 
     private func card(_ vehicle: VehicleID, _ serial: Serial?) -> MorningPage.Card {
-        let planned = vehicles[vehicle]
-        var card = MorningPage.Card(vehicle, serial ?? planned?.serial)
-        func label(_ names: [String]) -> String? {
-            names.lazy.compactMap { planned?.value(of: $0) }.first { !$0.isEmpty }
-        }
-        card.plate = label(["plate", "licence", "license"])
-        card.depot = label(["depot", "site", "yard"])
-        card.bay = label(["bay", "slot", "stand"])
+        var card = MorningPage.Card(vehicle, serial, vehicles[vehicle])
         card.lastSeen = seen[vehicle]
         card.signal = signals[vehicle]
         return card

@@ -1,4 +1,5 @@
 package import Base
+package import Manifest
 package import Store
 
 /// The work of the morning: all rollouts since a time, as a list of tasks.
@@ -63,6 +64,23 @@ package struct MorningPage: Sendable, Equatable {
             self.serial = serial
         }
 
+        /// The place and the plate are labels of the fleet list.
+        package init(_ vehicle: VehicleID, _ serial: Serial?, _ planned: PlannedVehicle?) {
+            self.init(vehicle, serial ?? planned?.serial)
+            func label(_ names: [String]) -> String? {
+                names.lazy.compactMap { planned?.value(of: $0) }.first { !$0.isEmpty }
+            }
+            plate = label(["plate", "licence", "license"])
+            depot = label(["depot", "site", "yard"])
+            bay = label(["bay", "slot", "stand"])
+        }
+
+        /// The vehicle with its bay and its plate, where the list has them.
+        package var name: String {
+            let marks = [stand, plate.map { "plate \($0)" }].compactMap(\.self)
+            return vehicle.text + (marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))")
+        }
+
         /// The place of the vehicle; empty where the fleet list has none.
         var place: String { [depot, stand].compactMap(\.self).joined(separator: ", ") }
 
@@ -124,6 +142,8 @@ package struct MorningPage: Sendable, Equatable {
     let changes: Changes
     let stale: [Stale]
     let staleDays: Int
+    /// How many vehicles of how many need a person.
+    package var headline = Headline()
     /// The source of the page; nil on a machine that belongs to no fleet.
     package var source: StandingSource?
 
@@ -145,27 +165,11 @@ package struct MorningPage: Sendable, Equatable {
         self.staleDays = staleDays
     }
 
-    /// The tasks of one kind at one depot.
-    package struct Group: Sendable, Equatable {
-        package let work: NextStep.Work
-        package let place: String
-        let tasks: [Task]
-
-        /// Whether its vehicles are only counted: nobody has to go to them.
-        package var isCounted: Bool { work >= .wait }
-
-        /// The tasks with what is said alike of several vehicles once, in the order of the first.
-        var items: [(step: NextStep, cards: [Card])] {
-            tasks.grouped(by: \.step).map { ($0, $1.map(\.card)) }
-        }
-    }
-
     /// The tasks under their headings, in their order.
-    package var groups: [Group] {
-        tasks.grouped { [$0.step.work.rawValue, $0.card.depot ?? ""] }.map { key, tasks in
-            Group(work: tasks[0].step.work, place: key[1], tasks: tasks)
-        }
-    }
+    package var groups: [HelpGroup] { HelpGroup.groups(of: tasks) }
+
+    /// The depots of its tasks.
+    var depots: Set<String> { Set(tasks.compactMap(\.card.depot)) }
 
     /// The amount of work in one line, which is also the subject of a mail.
     package var summary: String {
@@ -190,7 +194,7 @@ extension MorningPage.Card {
 }
 
 extension MorningPage.Task {
-    fileprivate var order: [String] {
+    var order: [String] {
         let rank = NextStep.Work.allCases.firstIndex(of: step.work) ?? 0
         return [String(rank)]
             + [card.depot ?? "~", card.bay ?? "~", card.vehicle.text].map(\.byNumber)

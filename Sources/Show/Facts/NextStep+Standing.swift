@@ -190,10 +190,12 @@ package struct NextStepGuide: Sendable {
             } ?? runFlags.line("run", file)
         let run = NextStep.Command(line, why)
         guard hold == .paused else { return [run] }
-        let name = NextStep.quoted(rollout)
-        return [
-            request(flags.line("resume", "--rollout \(name)"), "the rollout is paused"), run,
-        ]
+        return [request(Self.resume(rollout, flags), "the rollout is paused"), run]
+    }
+
+    /// The command that resumes a paused rollout.
+    static func resume(_ rollout: String, _ flags: PlaceFlags) -> String {
+        flags.line("resume", "--rollout \(NextStep.quoted(rollout))")
     }
 
     private func command(_ verb: String, _ vehicle: VehicleID, _ when: String) -> NextStep.Command {

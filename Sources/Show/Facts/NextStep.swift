@@ -85,22 +85,6 @@ package struct NextStep: Sendable, Hashable {
         message.contains(remedy.advice) ? message : "\(message): \(remedy.advice)"
     }
 
-    /// The command that goes first; a doubt has two, one for each answer.
-    var first: ArraySlice<Command> { commands.prefix(cause == .inDoubt ? 2 : 1) }
-
-    /// What people have to do, by the kind of work.
-    ///
-    /// A command stands once, where it is needed first.
-    package static func byWork(
-        _ steps: [(vehicle: VehicleID, step: NextStep)]
-    ) -> [(work: Work, vehicles: [VehicleID], commands: [Command])] {
-        var told: Set<String> = []
-        return steps.grouped(by: \.step.work).sorted { $0.key < $1.key }.map { work, steps in
-            let commands = steps.flatMap(\.step.commands).filter { told.insert($0.line).inserted }
-            return (work, steps.map(\.vehicle), commands)
-        }
-    }
-
     /// A word, quoted for the shell where necessary.
     package static func quoted(_ word: String) -> String { word.quotedForShell }
 }

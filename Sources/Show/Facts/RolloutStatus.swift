@@ -95,13 +95,31 @@ package struct RolloutStatus: Sendable {
             .filter { names.contains($0.record.vehicle) }.map { ($0.record.vehicle, $0.step) }
     }
 
+    /// What helps which of the selected vehicles; a paused rollout is resumed where its state stands.
+    package var groups: [HelpGroup] {
+        let planned = Dictionary((plan?.vehicles ?? []).map { ($0.id, $0) }) { first, _ in first }
+        let name = snapshot.run?.rollout ?? ""
+        let tasks = nextSteps.map { vehicle, step in
+            MorningPage.Task(MorningPage.Card(vehicle, nil, planned[vehicle]), name, step)
+        }
+        return HelpGroup.groups(of: tasks, told: [resume, NextStepGuide.resume(name, flags)])
+    }
+
+    /// How many of the selected vehicles need a person.
+    func headline(_ groups: [HelpGroup]) -> Headline {
+        var headline = Headline()
+        headline.add(snapshot, chosen, standings)
+        for task in groups.flatMap(\.tasks) { headline.add(task.card.vehicle, task.step) }
+        return headline
+    }
+
     /// The shell commands that resume a paused rollout, and that begin one again.
     var resume: String {
         // In a fleet a verb without a name means the rollout of the machine that it is given on.
         let isLast =
             snapshot.shared == nil && briefs.first?.run.rollout == snapshot.run?.rollout
-        let name = NextStep.quoted(snapshot.run?.rollout ?? "")
-        return isLast ? flags.line("resume") : flags.line("resume", "--rollout \(name)")
+        return isLast
+            ? flags.line("resume") : NextStepGuide.resume(snapshot.run?.rollout ?? "", flags)
     }
     var again: String {
         (snapshot.shared == nil ? flags : flags.onGateway).again(manifest)

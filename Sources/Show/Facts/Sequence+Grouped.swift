@@ -1,6 +1,8 @@
 extension Sequence {
     /// The elements that have the same key together, in the order of the first of each.
-    func grouped<Key: Hashable>(by key: (Element) -> Key) -> [(key: Key, members: [Element])] {
+    package func grouped<Key: Hashable>(by key: (Element) -> Key) -> [(
+        key: Key, members: [Element]
+    )] {
         var groups: [(key: Key, members: [Element])] = []
         var places: [Key: Int] = [:]
         for element in self {

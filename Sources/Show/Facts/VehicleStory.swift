@@ -103,6 +103,14 @@ package struct VehicleStory: Sendable {
         return steps.sorted { $0.work < $1.work }
     }
 
+    /// The steps with their commands, each where it is needed first.
+    var help: [(step: NextStep, commands: [NextStep.Command])] {
+        var told: Set<String> = []
+        return steps.map { step in
+            (step, step.commands.filter { told.insert($0.line).inserted })
+        }
+    }
+
     /// Facts that do not depend on rollouts, one line each.
     func facts(_ time: (WallTime) -> String) -> [String] {
         var facts: [String] = []
@@ -163,7 +171,11 @@ package struct VehicleStory: Sendable {
                 "  \(row.rollout.visible)\(row.run.map { ", run \($0)" } ?? ""): "
                     + "\(row.state)\(hold), \(time(row.record.updated))"
             )
-            lines.append("    " + row.sentence(time).visible)
+            let sentence = row.sentence(time)
+            // What happened stands once: with what to do about it.
+            if !steps.contains(where: { $0.message == sentence }) {
+                lines.append("    " + sentence.visible)
+            }
         }
         if !view.endings.isEmpty {
             lines += ["", "last verdicts"]
@@ -173,9 +185,9 @@ package struct VehicleStory: Sendable {
         }
         lines += ["", "what to do"]
         if steps.isEmpty { lines.append("  nothing") }
-        for step in steps {
+        for (step, commands) in help {
             lines.append("  \(step.work.title): \(step.sentence.visible)")
-            for command in step.commands {
+            for command in commands {
                 lines.append("    $ \(command.line.visible)   # \(command.when)")
             }
         }

@@ -6,14 +6,17 @@ extension LivePage {
     /// rollouts.
     package func rollout(_ status: RolloutStatus) -> LiveFrame {
         guard let run = status.snapshot.run else { return .nothing(.rollouts) }
+        let groups = status.groups
+        let headline = status.headline(groups).sentence
         return LiveFrame(
             .rollouts,
             run.rollout,
             """
-            \(HTML.facts(status.source?.sentence))\(head(run, status))\(HTML.tiles(status.counts))\
+            \(HTML.facts(status.source?.sentence))\(head(run, status))\
+            \(headline.map { "<p><b>\($0)</b></p>\n" as HTML } ?? "")\(HTML.tiles(status.counts))\
             \(HTML.list(status.sentences(time, besideVehicles: true)))\(acts(status))\
             \(HTML.section("Waves and gates", .waves(status.waves) + .list(status.gates)))\
-            \(HTML.section("Under way", underWay(status)))\(HTML.section("What to do", toDo(status)))\(needing(status))\
+            \(HTML.section("Under way", underWay(status)))\(HTML.section("What to do", toDo(groups)))\(needing(status))\
             \(HTML.section("All rollouts", others(status)))
             """
         )
@@ -69,17 +72,26 @@ extension LivePage {
         return .list(items)
     }
 
-    private func toDo(_ status: RolloutStatus) -> HTML {
+    private func toDo(_ groups: [HelpGroup]) -> HTML {
         .list(
-            NextStep.byWork(status.nextSteps).map { work, vehicles, commands in
+            groups.map { group in
                 // Those that wait are a number; they are on the page of all vehicles.
-                let names =
-                    work == .wait && vehicles.count > 1
-                    ? "" : ": \(HTML(vehicles.map(HTML.link), between: ", "))" as HTML
-                return "<b>\(work.title)</b> (\(vehicles.count))\(names)\(HTML.commands(commands))"
+                let names: HTML =
+                    group.work == .wait && group.tasks.count > 1
+                    ? ""
+                    : "<br>\(HTML(group.tasks.map { name($0.card) }, between: ", "))"
+                return
+                    "<b>\(group.work.title)</b> (\(group.tasks.count)): \(group.remedy.advice)\(names)"
+                    + HTML.commands(group.commands)
             },
             "attention"
         )
+    }
+
+    /// A link to the vehicle, with where it stands and its plate.
+    private func name(_ card: MorningPage.Card) -> HTML {
+        let marks = card.name.dropFirst(card.vehicle.text.count)
+        return HTML.link(card.vehicle) + "\(String(marks))"
     }
 
     private func needing(_ status: RolloutStatus) -> HTML {

@@ -19,8 +19,8 @@ extension LivePage {
     private func toDo(_ story: VehicleStory) -> HTML {
         guard !story.steps.isEmpty else { return "<p>Nothing.</p>\n" }
         return .list(
-            story.steps.map { step in
-                "<b>\(step.work.title)</b>: \(step.sentence)\(HTML.commands(step.commands))"
+            story.help.map { step, commands in
+                "<b>\(step.work.title)</b>: \(step.sentence)\(HTML.commands(commands))"
             },
             "attention"
         )

@@ -21,15 +21,15 @@ package struct MorningHTML {
         let since = "Since \(time(page.since)), made \(time(page.made)): \(page.summary)"
         let groups = page.groups.map { group in
             HTML.section(
-                "\(group.work.title)\(group.place.isEmpty ? "" : " – \(group.place)") "
-                    + "(\(group.tasks.count))",
-                group.isCounted
-                    ? HTML(group.items.map(counted))
-                    : "<div class=\"cards\">\n\(group.tasks.map(card))</div>\n"
+                "\(group.work.title) (\(group.tasks.count))",
+                "<p>\(group.remedy.advice)</p>\n"
+                    + (group.work.needsPerson
+                        ? "<div class=\"cards\">\n\(group.tasks.map(card))\(next(group))</div>\n"
+                        : HTML(group.items.map(counted)) + next(group))
             )
         }
         return """
-            \(HTML.facts(since))\(HTML.facts(page.source?.sentence))\
+            \(page.headline.sentence.map { "<p><b>\($0)</b></p>\n" as HTML } ?? "")\(HTML.facts(since))\(HTML.facts(page.source?.sentence))\
             \(HTML.list(page.nights.map(night)))\(groups)\
             \(HTML.section("What has changed", changes))\
             \(HTML.section("Not updated or not seen for \(page.staleDays) days", stale))
@@ -42,21 +42,24 @@ package struct MorningHTML {
             + "\(night.reason.isEmpty ? "" : "; " + night.reason)"
     }
 
+    /// The commands of a group; they are not printed, like those of a card.
+    private func next(_ group: HelpGroup) -> HTML {
+        group.commands.isEmpty ? "" : "<p>\(HTML.commands(group.commands))</p>\n"
+    }
+
     /// What is said alike of vehicles to which nobody has to go.
-    private func counted(_ item: (step: NextStep, cards: [MorningPage.Card])) -> HTML {
+    private func counted(_ item: (message: String, cards: [MorningPage.Card])) -> HTML {
         let names = item.cards.map(\.vehicle.text).joined(separator: ", ")
-        let what = item.step.sentence
-        let told: HTML =
-            item.cards.count == 1
-            ? "<p>\(names): \(what)</p>\n"
-            : "<details><summary>\(item.cards.count) vehicles: \(what)</summary><p>\(names)</p></details>\n"
-        return told + HTML.commands(item.step.commands)
+        return item.cards.count == 1
+            ? "<p>\(names): \(item.message)</p>\n"
+            : "<details><summary>\(item.cards.count) vehicles: \(item.message)</summary><p>\(names)</p></details>\n"
     }
 
     private func card(_ task: MorningPage.Task) -> HTML {
         let card = task.card
         let facts = [
-            task.step.work.title, card.stand, card.serial.map { "serial \($0)" },
+            task.step.work.title, card.place.isEmpty ? nil : card.place,
+            card.serial.map { "serial \($0)" },
             (card.lastSeen.map { "seen \(time($0))" } ?? "never seen")
                 + (card.signal.map { " at \($0)" } ?? ""),
         ]
@@ -64,7 +67,7 @@ package struct MorningHTML {
             <article>
             <h3>\(card.vehicle.text)\(card.plate.map { " · \($0)" } ?? "")</h3>
             \(HTML.facts(facts.compactMap(\.self).joined(separator: " · ")))\
-            <p>\(task.step.sentence)\(HTML.commands(task.step.commands))</p>
+            <p>\(task.step.brief)</p>
             <p class="box">☐ done by ______________________ at ____________</p>
             </article>
 

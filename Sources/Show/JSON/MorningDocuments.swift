@@ -12,6 +12,11 @@ extension MorningPage: JSONDescribed {
         Member(ifAny: "source", \.source)
         Member("since", "Nothing from before this is reported, except tasks.", \.since)
         Member("made", \.made)
+        Member(
+            ifAny: "headline",
+            "How many vehicles of how many need a person.",
+            \.headline.sentence
+        )
         Member("summary", "The amount of work, in one line.", \.summary)
         Member("rollouts", "The rollouts that have run since then.", \.nights)
         Member("tasks", "In the order in which they should be done.", \.tasks)

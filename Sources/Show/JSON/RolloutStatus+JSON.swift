@@ -44,6 +44,9 @@ extension RolloutStatus: JSONDescribed {
         Member("owed", "Steps of `always` that a run still has to do.", as: owed.list) {
             $0.snapshot.owed
         }
+        Member(ifAny: "headline", "How many of the vehicles need a person.") { status in
+            status.headline(status.groups).sentence
+        }
         Member("rollouts", "All of the state directory, the newest first.", \.briefs)
         Member("counts", \.counts)
         Member("vehicles") { status in

@@ -15,65 +15,34 @@ package struct MorningText {
     }
 
     package var text: String {
-        var lines = page.source.map { wrapped($0.sentence, "") } ?? []
-        lines += wrapped("Since \(time(page.since)): \(page.summary)", "")
-        for night in page.nights { lines += self.night(night) }
-        for group in page.groups {
-            lines.append("")
-            let place = group.place.isEmpty ? "" : " - \(group.place.visible)"
-            lines += wrapped("\(group.work.title.uppercased())\(place) (\(group.tasks.count))", "")
-            lines += items(of: group)
-        }
+        var lines = page.source.map { [$0.sentence] } ?? []
+        let since = "Since \(time(page.since)): "
+        lines +=
+            page.headline.sentence.map { [since + $0, "  " + page.summary] } ?? [
+                since + page.summary
+            ]
+        lines += page.nights.map(night)
+        let help = HelpText(detail: .card(head))
+        for group in page.groups { lines += [""] + help.lines(group) }
         lines += changes + stale
-        return lines.joined(separator: "\n") + "\n"
+        return lines.map { Columns.folded($0, width) + "\n" }.joined()
     }
 
-    private func night(_ night: MorningPage.Night) -> [String] {
-        wrapped(
-            "\(night.rollout.visible), run \(night.name), begun \(time(night.began)), "
-                + "\(night.ending(time)): \(night.counts.sentence)"
-                + (night.reason.isEmpty ? "" : "; \(night.reason.visible)"),
-            "  "
-        )
+    private func night(_ night: MorningPage.Night) -> String {
+        "  \(night.rollout.visible), run \(night.name), begun \(time(night.began)), "
+            + "\(night.ending(time)): \(night.counts.sentence)"
+            + (night.reason.isEmpty ? "" : "; \(night.reason.visible)")
     }
 
-    private func items(of group: MorningPage.Group) -> [String] {
-        let items = group.items
-        var lines: [String] = []
-        for (index, item) in items.enumerated() {
-            if group.isCounted {
-                let names = item.cards.map(\.vehicle.text.visible).joined(separator: ", ")
-                let count = item.cards.count
-                let who = group.work == .held ? names : count == 1 ? names : "\(count) vehicles"
-                lines += wrapped("\(who): \(item.step.sentence.visible)", "  ")
-            } else {
-                lines += item.cards.flatMap(head)
-                lines += wrapped(item.step.sentence.visible, "    ")
-            }
-            // What helps several vehicles is said once, below the last of them.
-            let next = index + 1 < items.count ? items[index + 1].step.commands : []
-            if next != item.step.commands { lines += commands(of: item.step) }
-        }
-        return lines
-    }
-
-    private func head(_ card: MorningPage.Card) -> [String] {
-        var head = [card.vehicle.text.visible]
-        if let stand = card.stand { head.append(stand.visible) }
-        if let plate = card.plate { head.append("plate \(plate.visible)") }
-        if let serial = card.serial { head.append("serial \(serial)") }
-        var seen = card.lastSeen.map { "seen \(time($0))" } ?? "never seen"
-        if let signal = card.signal { seen += " at \(signal.visible)" }
-        head.append(seen)
-        return wrapped(head.joined(separator: ", "), "  ")
-    }
-
-    /// A command is never wrapped, so that it can be copied.
-    private func commands(of step: NextStep) -> [String] {
-        step.commands.map { command in
-            let isPlain = step.commands.count == 1 && !command.isForOperator
-            return "    $ \(command.line.visible)" + (isPlain ? "" : "   # \(command.when)")
-        }
+    private func head(_ card: MorningPage.Card) -> String {
+        let serial = card.plate == nil ? card.serial.map { "serial \($0)" } : nil
+        let seen =
+            (card.lastSeen.map { "seen \(time($0))" } ?? "never seen")
+            + (card.signal.map { " at \($0)" } ?? "")
+        let depot = page.depots.count > 1 ? card.depot : nil
+        return [
+            card.vehicle.text, depot, card.stand, card.plate.map { "plate \($0)" }, serial, seen,
+        ].compactMap { $0?.visible }.joined(separator: ", ")
     }
 
     private var changes: [String] {
@@ -82,7 +51,7 @@ package struct MorningText {
         var lines = ["", "WHAT HAS CHANGED"]
         for list in lists {
             let names = list.vehicles.map(\.text.visible).joined(separator: ", ")
-            lines += wrapped("\(list.title): \(list.vehicles.count), \(names)", "  ")
+            lines.append("  \(list.title): \(list.vehicles.count), \(names)")
         }
         return lines
     }
@@ -96,24 +65,8 @@ package struct MorningText {
             let place = item.card.place.isEmpty ? "" : " (\(item.card.place.visible))"
             let seen = item.card.lastSeen.map { "seen \(time($0))" } ?? "never seen"
             let current = item.lastCurrent.map { "as it should be \(time($0))" } ?? "never updated"
-            lines += wrapped("\(item.card.vehicle.text.visible)\(place): \(seen), \(current)", "  ")
+            lines.append("  \(item.card.vehicle.text.visible)\(place): \(seen), \(current)")
         }
-        return lines
-    }
-
-    /// Wrapped between words at the width, with every line indented.
-    private func wrapped(_ text: String, _ indent: String) -> [String] {
-        var lines: [String] = []
-        var line = ""
-        for word in text.split(separator: " ") {
-            let wide = Columns.width(indent) + Columns.width(line) + 1 + Columns.width(word)
-            if !line.isEmpty, wide > width {
-                lines.append(indent + (lines.isEmpty ? "" : "  ") + line)
-                line = ""
-            }
-            line += line.isEmpty ? String(word) : " " + word
-        }
-        lines.append(indent + (lines.isEmpty ? "" : "  ") + line)
         return lines
     }
 }

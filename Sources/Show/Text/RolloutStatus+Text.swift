@@ -121,13 +121,17 @@ extension RolloutStatus {
 
     private var isOperator: Bool { snapshot.shared?.isOperator ?? true }
 
-    private func sentence(_ doubt: IntentRecord) -> String {
+    /// `isTold` where the commands that answer it stand beside its vehicle.
+    private func sentence(_ doubt: IntentRecord, isTold: Bool) -> String {
         let vehicle = doubt.intent.vehicle.text
+        let question =
+            "\(vehicle.visible): nobody knows whether `\(doubt.intent.description.visible)` of run "
+            + "\(doubt.runName) was carried out"
+        guard !isTold else { return question }
         let no = flags.line("retry", NextStep.quoted(vehicle))
         let yes = flags.line("clear", NextStep.quoted(vehicle))
-        return
-            "\(vehicle.visible): nobody knows whether `\(doubt.intent.description.visible)` of run "
-            + "\(doubt.runName) was carried out; look, then \(isOperator ? "say" : "let an operator say") "
+        return question
+            + "; look, then \(isOperator ? "say" : "let an operator say") "
             + "'\(no)' when it was not, '\(yes)' when it was"
     }
 
@@ -201,16 +205,23 @@ extension RolloutStatus {
         var told: [VehicleID: String] = [:]
         if besideVehicles {
             for (record, standing) in zip(chosen, standings) {
-                told[record.vehicle] = standing.verdict?.message
+                told[record.vehicle] = standing.verdict?.message ?? ""
             }
         }
+        let owing = Set(
+            besideVehicles
+                ? zip(chosen, standings).filter { $1.debt != nil && $1.verdict == nil }.map(
+                    \.0.vehicle
+                ) : []
+        )
         for debt in snapshot.debts
         where !underWay.contains(debt.vehicle)
+            && !owing.contains(debt.vehicle)
             && told[debt.vehicle]?.contains(debt.sentence) != true
         {
             lines.append("\(debt.vehicle.text.visible): \(debt.sentence.visible)")
         }
-        lines += snapshot.openDoubts.map(sentence)
+        lines += snapshot.openDoubts.map { sentence($0, isTold: told[$0.intent.vehicle] != nil) }
         for step in snapshot.owed {
             lines.append(
                 "\(step.vehicle.text.visible): `\(step.action.visible)` is owed since run "
@@ -218,9 +229,10 @@ extension RolloutStatus {
             )
         }
         for failure in snapshot.failures where failure.count > 1 {
+            let isTold = told[failure.vehicle]?.contains(failure.message) == true
             lines.append(
-                "\(failure.vehicle.text.visible) has failed \(failure.count) times on one image: "
-                    + failure.message.visible
+                "\(failure.vehicle.text.visible) has failed \(failure.count) times on one image"
+                    + (isTold ? "" : ": \(failure.message.visible)")
             )
         }
         return lines
