@@ -273,6 +273,7 @@ import Workbench
             "POST /api/v1/status HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n\r\na=b\n"
         )
         #expect(body.status == 405)
+        #expect(body.header("Content-Type") == "application/json")
         let smuggled = try serving.ask(
             "GET / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
                 + "Connection: close\r\n\r\n0\r\n\r\n"

@@ -45,7 +45,8 @@ extension LivePages {
             }
             return requests(request, viewer)
         case .page, .document, .description, .changes, .health, .metrics, .style, .script, .act:
-            return Self.notAllowed(
+            return notAllowed(
+                request,
                 "GET, HEAD",
                 "Nothing can be sent to this address",
                 "Use GET or HEAD."

@@ -118,14 +118,25 @@ package final class LivePages: Sendable {
         let viewer = gate.viewer(request)
         let isSent = request.method == "POST"
         if case .anybody = viewer, isSent {
-            return Self.notAllowed("GET, HEAD", "Only reading is possible here", "Use GET or HEAD.")
+            return notAllowed(
+                request,
+                "GET, HEAD",
+                "Only reading is possible here",
+                "Use GET or HEAD."
+            )
         }
         guard isSent || ((request.method == "GET" || request.method == "HEAD") && !request.hasBody)
         else {
-            return Self.notAllowed("GET, HEAD", "Only reading is possible here", "Use GET or HEAD.")
+            return notAllowed(
+                request,
+                "GET, HEAD",
+                "Only reading is possible here",
+                "Use GET or HEAD."
+            )
         }
         guard !checksHost || host.takes(request.host) else {
             return refusal(
+                request,
                 421,
                 "This is not served under this name",
                 "Use localhost, or start 'yardmaster serve' with --host NAME."
@@ -146,7 +157,12 @@ package final class LivePages: Sendable {
         switch route {
         case .session, .act(.some): return personal(route, viewer)
         case .leaving, .act(nil), .requests:
-            return Self.notAllowed("POST", "There is nothing to read here", "It accepts requests.")
+            return notAllowed(
+                request,
+                "POST",
+                "There is nothing to read here",
+                "It accepts requests."
+            )
         case .page, .document, .description, .changes, .health, .metrics, .style, .script: break
         }
         if case .nobody = viewer, !isFree {
@@ -157,7 +173,7 @@ package final class LivePages: Sendable {
         return read(route, request, viewer)
     }
 
-    /// The answer for an address that leads nowhere; a program gets a document.
+    /// The answer for an address that leads nowhere.
     private func nowhere(_ fault: LiveRoute.Fault, _ request: WebRequest) -> WebAnswer {
         let (status, title, sentence) =
             switch fault {
@@ -166,6 +182,16 @@ package final class LivePages: Sendable {
             case .query(let name):
                 (400, "This query is not valid", "The value of '\(name.visible)' cannot be used.")
             }
+        return refusal(request, status, title, sentence)
+    }
+
+    /// Programs get a document, people a page.
+    private func refusal(
+        _ request: WebRequest,
+        _ status: Int,
+        _ title: String,
+        _ sentence: String
+    ) -> WebAnswer {
         guard request.target.hasPrefix("/api/") else { return refusal(status, title, sentence) }
         let message = title.prefix(1).lowercased() + title.dropFirst()
         let kind: CommandError.Kind = status == 404 ? .inputMissing : .usage
@@ -564,11 +590,18 @@ package final class LivePages: Sendable {
         )
     }
 
-    static func notAllowed(_ methods: String, _ title: String, _ sentence: String) -> WebAnswer {
-        .whole(
-            status: 405,
-            headers: headers(html, cache: "no-cache") + [(name: "Allow", value: methods)],
-            body: Array(LiveFrame.refusal(title, sentence).utf8)
+    func notAllowed(
+        _ request: WebRequest,
+        _ methods: String,
+        _ title: String,
+        _ sentence: String
+    ) -> WebAnswer {
+        let answer = refusal(request, 405, title, sentence)
+        guard case .whole(let status, let headers, let body) = answer else { return answer }
+        return .whole(
+            status: status,
+            headers: headers + [(name: "Allow", value: methods)],
+            body: body
         )
     }
 
