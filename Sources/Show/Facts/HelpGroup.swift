@@ -23,18 +23,19 @@ package struct HelpGroup: Sendable, Equatable {
         tasks.grouped(by: \.step.cause.words).map { ($0, $1.map(\.card)) }
     }
 
-    /// By work, then by what helps; `told` are commands that stand on the same screen already.
+    /// By work, then by what helps; `told` are commands that stand above on the same screen, and
+    /// that the others come after.
     package static func groups(
         of tasks: [MorningPage.Task],
         told: Set<String> = []
     ) -> [HelpGroup] {
-        var told = told
+        var given: Set<String> = []
         return tasks.sorted { $0.order.lexicographicallyPrecedes($1.order) }
             .grouped(by: \.step.remedy).map { remedy, tasks in
                 let commands = tasks.grouped(by: \.step.commands).flatMap { _, tasks in
-                    tasks[0].step.first(besides: told)
+                    tasks[0].step.first(after: told)
                 }
-                let new = commands.filter { told.insert($0.line).inserted }
+                let new = commands.filter { given.insert($0.line).inserted }
                 return HelpGroup(remedy: remedy, tasks: tasks, commands: new)
             }
     }
@@ -42,12 +43,13 @@ package struct HelpGroup: Sendable, Equatable {
 
 extension NextStep {
     /// The command that is given next; a doubt has two, one for each answer.
-    fileprivate func first(besides told: Set<String>) -> ArraySlice<Command> {
+    fileprivate func first(after told: Set<String>) -> ArraySlice<Command> {
         commands.filter { !told.contains($0.line) }.prefix(work == .answer ? 2 : 1)
     }
 
     /// What happened, without what to do about it.
     var brief: String {
+        let message = short ?? message
         guard let advice = message.firstRange(of: remedy.advice) else { return message }
         var head = message[..<advice.lowerBound]
         while let last = head.last, " ;:".contains(last) { head.removeLast() }

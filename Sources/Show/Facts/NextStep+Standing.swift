@@ -46,13 +46,17 @@ package struct NextStepGuide: Sendable {
         guard let cause = cause(standing, isQuarantined) else { return nil }
         let remedy = Remedy(cause, signal, Cause.Tried(standing))
         var message = message(standing)
+        var short = short(message, standing)
         var commands = commands(vehicle, standing, cause, remedy)
         if !isListed {
             // No run touches it before it is in a list again.
-            message += "; it is in no list now: list it again"
+            message += Self.unlisted
+            short? += Self.unlisted
             commands = [command("clear", vehicle, "somebody has seen to it, or it was handed over")]
         }
-        guard let inhibit else { return NextStep(cause, by: remedy, message, commands) }
+        var step = NextStep(cause, by: remedy, message, commands)
+        step.short = short
+        guard let inhibit else { return step }
         // Until that is lifted, no run touches it, and `retry` refuses it.
         let whom = inhibit.vehicle.map { NextStep.quoted($0.text) } ?? "--all"
         let lift = request(
@@ -64,8 +68,21 @@ package struct NextStepGuide: Sendable {
             return NextStep(.inhibited, inhibit.sentence, [lift])
         }
         // A person can report at any time that a command was carried out.
-        commands.insert(lift, at: remedy.work == .answer ? min(1, commands.count) : 0)
-        return NextStep(cause, by: remedy, message, commands)
+        step.commands.insert(lift, at: remedy.work == .answer ? min(1, commands.count) : 0)
+        return step
+    }
+
+    private static let unlisted = "; it is in no list now: list it again"
+
+    /// The message of a verdict without the sentence about a debt, of which it says the share.
+    private func short(_ message: String, _ standing: Standing) -> String? {
+        guard let debt = standing.debt,
+            let start = message.firstRange(
+                of: "; its update to \(debt.image) (run \(debt.begun)) is not proven"
+            )
+        else { return nil }
+        let owed = standing.owed.map { "; it owes `\($0)`" }.joined()
+        return "\(message[..<start.lowerBound]); it has \(debt.percent) % of \(debt.image)\(owed)"
     }
 
     /// Why the vehicle is not as it should be; nil when it is.

@@ -59,7 +59,9 @@ package struct NextStep: Sendable, Hashable {
     let remedy: Remedy
     /// What happened to the vehicle, in the words of the run.
     let message: String
-    package let commands: [Command]
+    /// The same with less about what its module owes, where it owes something.
+    var short: String?
+    package internal(set) var commands: [Command]
 
     package init(
         _ cause: Cause,

@@ -128,7 +128,7 @@ package struct Remedy: Sendable, Hashable {
     private static let refused = Remedy(
         .correct,
         by: .operator,
-        "correct the list, the key or the image; nothing on the vehicle helps",
+        "nothing on the vehicle helps; correct what is refused",
         "nothing"
     )
     private static let invalid = Remedy(
