@@ -110,7 +110,8 @@ import Testing
         #expect(try yard.vehicle("car", in: doubtful)["outcome"] as? String == "in-doubt")
         #expect(yard.deeds.isEmpty)
         let status = try yard.say("status")
-        #expect(status.output.contains(/yardmaster retry --state [^ ]+ car'/), "\(status.output)")
+        let retry = /\$ yardmaster retry --state [^ ]+ --rollout yard car\s/
+        #expect(status.output.contains(retry), "\(status.output)")
         // The person's answer is that it was not carried out, so it may be sent.
         #expect(try yard.say("retry", "car").status == 0)
         #expect(try yard.run().status == 0)

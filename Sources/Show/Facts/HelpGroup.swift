@@ -42,9 +42,12 @@ package struct HelpGroup: Sendable, Equatable {
 }
 
 extension NextStep {
-    /// The command that is given next; a doubt has two, one for each answer.
+    /// The command that is given next; a doubt has two, one for each answer, and a
+    /// correction is checked before it is run.
     fileprivate func first(after told: Set<String>) -> ArraySlice<Command> {
-        commands.filter { !told.contains($0.line) }.prefix(work == .answer ? 2 : 1)
+        commands.filter { !told.contains($0.line) }.prefix(
+            work == .answer || work == .correct ? 2 : 1
+        )
     }
 
     /// What happened, without what to do about it.
