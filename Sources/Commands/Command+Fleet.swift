@@ -25,7 +25,7 @@ extension Command {
         summary: "Invite a gateway to the fleet",
         description: [
             "Makes a user of the database for the gateway and prints one line of text that 'fleet join' "
-                + "takes on the gateway's machine. Whoever has the line can join in the gateway's place, "
+                + "takes on the gateway's machine. Anyone with the line can join in the gateway's place, "
                 + "once, until it expires: treat it as a password. An invitation that was not used is "
                 + "replaced by the next one."
         ],
