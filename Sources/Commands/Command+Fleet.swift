@@ -56,7 +56,12 @@ extension Command {
             )
         ],
         flags: [replace, joinFolder, json, quiet, noColor],
-        examples: [Example("yardmaster fleet join - < north-1.token", "As root on the gateway.")],
+        examples: [
+            Example(
+                "yardmaster fleet join -",
+                "As root on the gateway; paste the line, or add < north-1.token."
+            )
+        ],
         exitCodes: [.inputMissing, .unavailable, .cannotWrite, .configuration]
     )
 

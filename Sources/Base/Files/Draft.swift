@@ -66,19 +66,26 @@ package final class Draft {
     /// Writes a whole file.
     ///
     /// With `isExact` its mode is exactly this one, whatever the process's mask, and its owner is
-    /// the one of the file at `likeness`, so that a service can read what root has written.
+    /// the one of the file at `likeness`, so that a service can read what root has written; or, when
+    /// root writes it, `owner`.
     package static func write(
         _ bytes: [UInt8],
         to path: String,
         mode: UInt32,
         isExact: Bool = false,
-        ownedAs likeness: String? = nil
+        ownedAs likeness: String? = nil,
+        ownedBy owner: Owner? = nil
     ) -> CInt? {
         switch begin(for: path, mode: mode) {
         case .failure(let fault): return fault.code
         case .success(let draft):
             if let code = draft.write(bytes) { return code }
             if let likeness, let code = draft.belong(as: likeness) { return code }
+            if geteuid() == 0, let owner, let group = owner.group,
+                fchown(draft.descriptor, owner.id, group) != 0
+            {
+                return errno
+            }
             if isExact, fchmod(draft.descriptor, mode) != 0 { return errno }
             return draft.publish()
         }

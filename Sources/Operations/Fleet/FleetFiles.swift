@@ -24,15 +24,21 @@ struct FleetFiles {
         } catch { throw CommandError(.configuration, error.description) }
     }
 
-    /// Replaces a file, which keeps its owner, or gets its folder's.
-    func write(_ name: String, _ text: String, mode: UInt32) throws(CommandError) {
+    /// Replaces a file, which keeps its owner, or gets its folder's, unless one is named.
+    func write(
+        _ name: String,
+        _ text: String,
+        mode: UInt32,
+        for owner: Owner? = nil
+    ) throws(CommandError) {
         let target = path(name)
         if let code = Draft.write(
             Array(text.utf8),
             to: target,
             mode: mode,
             isExact: true,
-            ownedAs: target
+            ownedAs: target,
+            ownedBy: owner
         ) {
             throw Self.fault(target, code)
         }
@@ -40,11 +46,7 @@ struct FleetFiles {
 
     /// Writes a file that only its owner can read: the user of the runs, or the folder's owner.
     func write(secret text: String, _ name: String) throws(CommandError) {
-        try write(name, text, mode: 0o600)
-        guard geteuid() == 0, let user = Owner(named: "yardmaster"), let group = user.group else {
-            return
-        }
-        guard lchown(path(name), user.id, group) == 0 else { throw Self.fault(path(name), errno) }
+        try write(name, text, mode: 0o600, for: Owner(named: "yardmaster"))
     }
 
     func rename(_ name: String, to other: String) throws(CommandError) {
