@@ -85,6 +85,8 @@ public struct ConnectedModule: Sendable {
 
     /// The current value, and each new one; nil while there is none.
     ///
+    /// An unknown name is not refused: its value stays nil.
+    ///
     /// However fast values change, a slow reader misses only older ones, never the newest.
     public func values(of name: String) async -> AsyncStream<ModuleValue?> {
         Self.map(await connection.watch(name)) { output in
@@ -102,7 +104,7 @@ public struct ConnectedModule: Sendable {
 
     // MARK: Key
 
-    /// Gives the module another secret, and proves it on a new link.
+    /// Gives a module of family `comodule` another secret, and proves it on a new link.
     ///
     /// Returns false when the module still requires the old secret; it is then connected with that.
     /// This also holds when a link is lost meanwhile: the new link shows which secret the module

@@ -235,7 +235,8 @@ extension ModuleRadio {
     /// wait.
     ///
     /// A GO device connects to us: the adapter advertises the service that the token names. With
-    /// `serial` or `hardwareID`, a token of another vehicle is rejected before any radio work.
+    /// `serial` or `hardwareID`, a token of another vehicle is rejected before any radio work; a token
+    /// that names no serial passes the check of `serial`.
     /// `timeout` is the time for the vehicle to connect and complete the handshake. With `bond`,
     /// its device must bond before the first command.
     ///
@@ -248,7 +249,7 @@ extension ModuleRadio {
     public func withVehicle<R: Sendable>(
         _ token: VehicleToken,
         serial: String? = nil,
-        hardwareID: UInt32? = nil,
+        hardwareID: UInt64? = nil,
         profile: String = "generic",
         bond: ModuleBond? = nil,
         timeout: Duration = .seconds(120),

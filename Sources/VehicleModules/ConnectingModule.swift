@@ -12,7 +12,7 @@ public struct ConnectingModule: Sendable {
 
     /// The state of the connection: the current one, and each new one.
     ///
-    /// A slow reader misses only older states, never the newest.
+    /// It does not end by itself: leave the loop at `disconnected`. A slow reader misses only older states, never the newest.
     public var states: AsyncStream<ModuleConnectionState> { module.states }
 
     /// The module, once it is connected; throws the reason when that is impossible.
@@ -33,11 +33,17 @@ extension ModuleRadio {
     /// Starts to connect to a module, runs `body` at the same time, and ends the connection
     /// afterwards.
     ///
-    /// The same as `withModule`, for programs that show the progress of connecting.
+    /// The same as `withModule`, for programs that show the progress of connecting: the body begins at
+    /// once, and what a failure to connect throws is `connected()`.
     ///
     /// ```swift
     /// try await radio.withConnection("00a0000000000001", secret: secret) { connection in
-    ///     for await state in connection.states { show(state) }
+    ///     for await state in connection.states {
+    ///         show(state)
+    ///         if case .connected = state { break }
+    ///         if case .disconnected = state { break }
+    ///     }
+    ///     use(try await connection.connected())
     /// }
     /// ```
     @discardableResult
@@ -83,7 +89,8 @@ extension ModuleRadio {
 
     /// Lends a connected module while `body` runs, and ends the connection afterwards.
     ///
-    /// The module may be of any family whose modules advertise. `secret` opens it, where the family
+    /// The module may be of any family whose modules advertise: `comodule`, `mcumgr`, `nordic`, `esp`,
+    /// `lrdevice`, or one of the program's own; `profile` is one of its profiles. `secret` opens it, where the family
     /// requires one. `bond` is made before anything is read; without it, the profile decides. With
     /// `reconnects`, a lost link is made again without a time limit. `updates` is called once for
     /// each connection, and returns whether there is an update for the module.

@@ -12,7 +12,8 @@ public struct FirmwareImage: Sendable {
 
     /// The file's name without its folders, or the name that was given.
     public let name: String
-    /// The part of a module that it replaces, for example `secondary`.
+    /// The part that it replaces: `secondary` is the module itself, also where its profile says `image`;
+    /// no slot of MCUboot is meant.
     public let part: String
     /// The digest of the file, in hex.
     public let sha256: String

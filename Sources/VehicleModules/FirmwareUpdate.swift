@@ -25,7 +25,7 @@ public struct FirmwareUpdateProgress: Sendable, Hashable {
 
 /// The status of an update.
 public enum FirmwareUpdateStatus: Sendable, Hashable {
-    /// The host's Bluetooth does not work; the update waits for it.
+    /// The host's Bluetooth does not work; the update waits for it for two minutes, then fails.
     case bluetoothOff
     /// The update searches for the module, in either of its programs.
     case searching
@@ -47,7 +47,7 @@ public enum FirmwareUpdateStatus: Sendable, Hashable {
     case failed(ModuleFailure)
 
     /// Whether no further status follows.
-    public var isLast: Bool {
+    var isLast: Bool {
         switch self {
         case .ended, .failed: true
         case .bluetoothOff, .searching, .handshaking, .inspecting, .initiating, .uploading,
@@ -78,8 +78,8 @@ public struct FirmwareUpdateOptions: Sendable, Hashable {
     public var type: Int?
     /// The variant that the module must report; nil for any.
     public var variant: Int?
-    /// How often the whole update is attempted; links that are lost within one attempt do not
-    /// count.
+    /// How often the update is attempted when links fail; links that are lost within one attempt do
+    /// not count. A module that reports an error is tried once more in any case.
     public var attempts = 5
     /// How long the module must be at rest before its version counts; nil for the profile's value.
     public var quiet: Duration?
@@ -140,6 +140,8 @@ final class UpdateStop: Sendable {
 extension ModuleRadio {
     /// Updates a module to an image while `body` runs.
     ///
+    /// A failed update is a status, `failed`. Only `result()` throws it: call it in the body.
+    ///
     /// The update ends with the body: one that has not ended by then is stopped at a safe point.
     /// `keep` gets what must outlive the program before the update acts on it, and nil once nothing
     /// is owed any more. Pass the last record as `resuming` to continue the update.
@@ -147,6 +149,7 @@ extension ModuleRadio {
     /// ```swift
     /// try await radio.withUpdate(of: "00a0000000000001", to: image, secret: secret) { update in
     ///     for await status in update.statuses { show(status) }
+    ///     print(try await update.result())
     /// }
     /// ```
     @discardableResult

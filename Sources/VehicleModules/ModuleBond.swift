@@ -13,8 +13,8 @@ public struct ModuleBond: Sendable, Hashable {
         self.mayRenew = mayRenew
     }
 
-    /// No bond is made.
-    public static let none = ModuleBond(.none, renewing: false)
+    /// No bond is made, whatever the profile says.
+    public static let unbonded = ModuleBond(.none, renewing: false)
 
     /// A bond that no person has to confirm.
     ///

@@ -12,8 +12,9 @@ public struct PropertyChange: Sendable, Hashable {
 }
 
 extension ConnectedModule {
-    /// Each change of each property from now on, whether the module reported it or it was read.
+    /// Each value that is reported or read from now on, and all values again after each new link.
     ///
+    /// A module that does not notify is read only for the properties that `values(of:)` follows.
     /// Up to `count` changes are kept between two reads of a slow reader; the oldest are dropped
     /// first, and the next change that is read contains their number.
     public func changes(keeping count: Int = 256) -> AsyncStream<PropertyChange> {

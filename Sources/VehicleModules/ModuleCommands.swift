@@ -2,7 +2,9 @@ import Base
 import Families
 import Radio
 
-/// A command by its number and by its namespace, a group of commands.
+/// A command of a lock of family `lrdevice`, by its number and by its namespace, a group of commands.
+///
+/// It is no command of SMP.
 public struct ModuleCommand: Sendable, Hashable {
     /// The number of the command in its namespace.
     public let number: UInt8
@@ -37,7 +39,7 @@ public struct ModuleMessage: Sendable, Hashable {
     }
 }
 
-/// A command of your own modules, as a type: its values are the requests.
+/// A command of your own locks (family `lrdevice`), as a type: its values are the requests.
 ///
 /// ```swift
 /// struct ToggleLED: ModuleFeature {
@@ -60,7 +62,7 @@ extension ModuleFeature {
     public static var isSealed: Bool { false }
 }
 
-/// Commands that no profile has to name, for families whose modules have commands.
+/// Commands that no profile has to name, for family `lrdevice`; others throw `invalid-value`.
 extension ConnectedModule {
     /// Sends a command once, and returns the payload of the module's answer.
     ///
@@ -114,8 +116,8 @@ extension ConnectedModule {
     /// then on.
     ///
     /// Any device in range can do this, so do it where no other device is near. `keep` is called
-    /// with the new secret before the lock gets its password: if `keep` throws, the password is
-    /// unchanged.
+    /// with the new secret before the lock gets its password: if `keep` throws, which is passed on, the
+    /// password is unchanged, but the lock has another key: agree again.
     @discardableResult
     public func agreeOnSecret(
         password: String,

@@ -276,8 +276,10 @@ actor ModuleConnection {
     }
 
     private func check(_ number: Int) async {
-        guard let target, session?.number == number, let firmware = versions.value else { return }
-        let result = await target.options.updates(firmware)
+        guard let target, session?.number == number else { return }
+        // There is no update for a module that reports no version.
+        var result = ModuleUpdateCheck.upToDate
+        if let firmware = versions.value { result = await target.options.updates(firmware) }
         guard session?.number == number else { return }
         tracker.checked(result)
         update.change(to: tracker.status)

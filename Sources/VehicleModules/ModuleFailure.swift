@@ -8,7 +8,7 @@ public struct ModuleFailure: Error, Sendable, Hashable, CustomStringConvertible 
     public enum Code: String, Sendable, Hashable, CaseIterable {
         /// The task was cancelled, or another call took over.
         case aborted
-        /// The host's Bluetooth is off.
+        /// The host's Bluetooth is off, or its service (BlueZ) does not answer.
         case bluetoothDisabled = "bluetooth-disabled"
         /// The host has no such adapter.
         case bluetoothNotSupported = "bluetooth-not-supported"

@@ -40,7 +40,7 @@ extension ModuleRadio {
         log.keep(levels)
     }
 
-    /// Also passes each new entry to `sink`; nil ends that.
+    /// Passes each new entry to `sink`, in place of any earlier sink or console; nil ends that.
     ///
     /// The sink is called by every task that logs, sometimes by several at the same time: it must
     /// be fast and must not block.
@@ -48,7 +48,7 @@ extension ModuleRadio {
         log.show(on: sink)
     }
 
-    /// Also passes the text of each new entry to `console`; nil ends that.
+    /// Passes the text of each new entry to `console`, which prints it, in place of any other sink.
     public func logToConsole(_ console: (@Sendable (String) -> Void)?) {
         guard let console else { return log(to: nil) }
         log { console($0.description) }

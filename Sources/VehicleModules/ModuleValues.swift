@@ -4,7 +4,7 @@ import Radio
 
 /// A module in range.
 public struct DiscoveredVehicleModule: Sendable, Hashable {
-    /// The identity that it advertises, by which it is connected to.
+    /// Its identity by its profile, from its advertisement or its address, always in lower case.
     public let serial: String
     /// The kind of module, for example `comodule`.
     public let family: String
@@ -30,8 +30,8 @@ public struct DiscoveredVehicleModule: Sendable, Hashable {
     }
 }
 
-/// The secret that opens a module: hex text of up to 20 bytes, or `KEY:PASSWORD` for a lock; never
-/// printed.
+/// The secret that opens a module, never printed: hex text of up to 20 bytes (`comodule`),
+/// `KEY:PASSWORD` (`lrdevice`), or what a wire of the program's own takes.
 public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     let secret: Secret
 
@@ -161,7 +161,7 @@ public struct ModuleFirmwareInfo: Sendable, Hashable {
     public let variant: Int
     /// The version of the module's first processor.
     public let primary: String?
-    /// The module's own firmware.
+    /// The version that the module itself runs; no slot of MCUboot is meant.
     public let secondary: String
     /// The version of its bootloader.
     public let bootloader: String?

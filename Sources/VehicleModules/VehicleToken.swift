@@ -27,7 +27,8 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
     /// The number of the device that it is for.
     public var hardwareID: UInt64 { credentials.token.reservation.hardwareID }
 
-    /// The time in which the vehicle accepts it, in seconds since 1970.
+    /// When the vehicle accepts it, in seconds since 1970; nil when its start or its end is unknown, or
+    /// when its end comes first.
     public var seconds: ClosedRange<Int64>? {
         let token = credentials.token
         guard let start = token.start?.wallTime, let end = token.lastMoment, start <= end else {
@@ -36,7 +37,7 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
         return start.milliseconds / 1_000...end.milliseconds / 1_000
     }
 
-    /// The commands that it permits, in the same words.
+    /// What it permits: raw values of `VehicleCommand`, and words for other rights, such as `connect`.
     public var permissions: [String] {
         CarSharePermission.words(of: credentials.token.reservation.permissions)
     }
@@ -50,11 +51,11 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
     public var debugDescription: String { "<token>" }
 
     /// Throws when the token is for another vehicle.
-    func check(serial: String?, hardwareID: UInt32?) throws(ModuleFailure) {
+    func check(serial: String?, hardwareID: UInt64?) throws(ModuleFailure) {
         let cause: String
         if let serial, let named = self.serial, Serial(named) != Serial(serial) {
             cause = "for the GO device \(named.visible), not \(serial.visible.prefix(64))"
-        } else if let hardwareID, UInt64(hardwareID) != self.hardwareID {
+        } else if let hardwareID, hardwareID != self.hardwareID {
             cause = "for the hardware id \(self.hardwareID), not \(hardwareID)"
         } else {
             return
