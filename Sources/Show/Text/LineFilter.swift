@@ -3,7 +3,7 @@ import Store
 
 /// Selects the events for a log, and gives each its line.
 struct LineFilter: Sendable {
-    /// The shortest time between two progress lines of a vehicle.
+    /// The shortest time between two progress lines of a vehicle, and before its first one.
     private static let progressPause = Duration.seconds(10)
 
     private var vehicles: Int?
@@ -19,6 +19,7 @@ struct LineFilter: Sendable {
                 return nil
             }
             lastProgress[id] = event.time
+        case .stateChanged(let id, .transferring, _, _): lastProgress[id] = event.time
         case .vehicleEnded(let id, _): lastProgress[id] = nil
         case .imageReady, .attemptStarted, .stateChanged, .inspected, .interrupted, .problem,
             .retrying, .stepEnded, .vehicleStands, .warning, .notice, .runEnded:

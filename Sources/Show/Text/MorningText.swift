@@ -15,9 +15,10 @@ package struct MorningText {
     }
 
     package var text: String {
-        var lines = page.source.map { [$0.sentence] } ?? []
+        // An address can be copied as long as it is one line.
+        let source = page.source.map { $0.sentence + "\n" } ?? ""
         let since = "Since \(time(page.since)): "
-        lines +=
+        var lines =
             page.headline.sentence.map { [since + $0, "  " + page.summary] } ?? [
                 since + page.summary
             ]
@@ -25,7 +26,7 @@ package struct MorningText {
         let help = HelpText(detail: .card(head))
         for group in page.groups { lines += [""] + help.lines(group) }
         lines += changes + stale
-        return lines.map { Columns.folded($0, width) + "\n" }.joined()
+        return source + lines.map { Columns.folded($0, width) + "\n" }.joined()
     }
 
     private func night(_ night: MorningPage.Night) -> String {

@@ -34,7 +34,10 @@ enum Sentence {
             return "attempt \(attempt) on module \(serial), vehicle \(place)"
         case .stateChanged(_, let state, _, let detail):
             guard state.isWorthALine else { return nil }
-            return state.rawValue + (detail.map { ", " + $0.visible } ?? "")
+            // The longest part of most updates, in which nothing else is to be seen.
+            let wait =
+                state == .settling ? ": waits until it is quiet, then reads its version twice" : ""
+            return state.rawValue + (detail.map { ", " + $0.visible } ?? wait)
         case .inspected(_, let version, let facts):
             let read = facts.map { "\($0.name.visible) \($0.value.visible)" }
             let parts = (version.map { ["version \($0)"] } ?? []) + read
