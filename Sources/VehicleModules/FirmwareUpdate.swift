@@ -78,8 +78,9 @@ public struct FirmwareUpdateOptions: Sendable, Hashable {
     public var type: Int?
     /// The variant that the module must report; nil for any.
     public var variant: Int?
-    /// How often the update is attempted when links fail; links that are lost within one attempt do
-    /// not count. A module that reports an error is tried once more in any case.
+    /// How often the update is attempted when links fail; those lost within one attempt do not count.
+    ///
+    /// A module that reports an error is tried once more in any case.
     public var attempts = 5
     /// How long the module must be at rest before its version counts; nil for the profile's value.
     public var quiet: Duration?
