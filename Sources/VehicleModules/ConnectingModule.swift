@@ -43,7 +43,7 @@ extension ModuleRadio {
     ///         if case .connected = state { break }
     ///         if case .disconnected = state { break }
     ///     }
-    ///     use(try await connection.connected())
+    ///     show(try await connection.connected())
     /// }
     /// ```
     @discardableResult

@@ -150,7 +150,7 @@ extension ModuleRadio {
     /// ```swift
     /// try await radio.withUpdate(of: "00a0000000000001", to: image, secret: secret) { update in
     ///     for await status in update.statuses { show(status) }
-    ///     print(try await update.result())
+    ///     show(try await update.result())
     /// }
     /// ```
     @discardableResult

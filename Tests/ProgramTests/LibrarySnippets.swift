@@ -43,6 +43,7 @@ enum LibrarySnippets {
     ) async throws {
         try await radio.withUpdate(of: "00a0000000000001", to: image, secret: secret) { update in
             for await status in update.statuses { show(status) }
+            show(try await update.result())
         }
     }
 
@@ -112,7 +113,12 @@ enum LibrarySnippets {
 
     static func follow(_ radio: ModuleRadio, _ secret: ModuleSecret) async throws {
         try await radio.withConnection("00a0000000000001", secret: secret) { connection in
-            for await state in connection.states { show(state) }
+            for await state in connection.states {
+                show(state)
+                if case .connected = state { break }
+                if case .disconnected = state { break }
+            }
+            show(try await connection.connected())
         }
     }
 }
