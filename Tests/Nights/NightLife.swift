@@ -744,7 +744,12 @@ private struct NightLife: Sendable {
             transfers,
             among: candidates,
             recalls: try await journal.recalls()
-        ).answer()
+        ) { vehicle, _, image in
+            // The two images of family nordic have the same versions, and each is of one protocol.
+            guard image.fits.family == .nordic else { return nil }
+            let isFitting = (image.name == "old-tag") == (vehicle.profile == "legacy")
+            return isFitting ? nil : "it is for modules of another profile"
+        }.answer()
         let plan = kept ?? from.returning(answer.way)
         guard !plan.vehicles.isEmpty else { return nil }
         return Back(
