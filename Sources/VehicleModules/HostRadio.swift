@@ -55,7 +55,7 @@ enum HostRadio {
         return try result.get()
     }
 
-    private static func thread<T>(
+    static func thread<T>(
         _ start: () throws(ThreadError) -> T
     ) throws(ModuleFailure) -> T {
         do throws(ThreadError) { return try start() } catch {

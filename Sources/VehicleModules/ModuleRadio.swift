@@ -307,15 +307,8 @@ private actor SimulatedAir {
             )
         } catch { throw ModuleFailure(.invalidFile, error.description, "name a simulated depot") }
         guard let file else { throw ModuleFailure(diagnostics, in: path) }
-        let executor: ThreadExecutor
-        do throws(ThreadError) {
-            executor = try ThreadExecutor.start(name: "simulated air")
-        } catch {
-            throw ModuleFailure(
-                .unexpected,
-                "no thread for the simulated air: \(error)",
-                "look at the limits of this process"
-            )
+        let executor = try HostRadio.thread { () throws(ThreadError) in
+            try ThreadExecutor.start(name: "simulated air")
         }
         let result = await SimulatedAir(executor).play(file, library, opening, body)
         executor.stop()

@@ -182,9 +182,7 @@ package struct FleetServerSetup {
                     environment: ChildProgram.plainEnvironment
                 )
             else { return false }
-            var status: CInt = 0
-            while waitpid(process, &status, 0) < 0, errno == EINTR {}
-            return status == 0
+            return ChildProgram.reap(process) == 0
         }
     }
 
