@@ -69,8 +69,9 @@ package protocol Coordinator: Sendable {
     /// The acts of other machines since the last look, as far as they can be known now.
     func look() async throws(JournalError) -> SharedNews?
 
-    /// The next look shows again all that others have ended, because this journal has changed.
-    func looksAgain()
+    /// The next look is not put off; with `atAll` it shows again all that others have ended, because this journal has
+    /// changed.
+    func looksAgain(atAll: Bool)
 
     /// Reports how well this machine hears vehicles, in dBm.
     func hears(_ signals: [VehicleID: Int]) async
@@ -140,7 +141,7 @@ extension Coordinator {
     package func word(of deed: Deed, on serial: Serial) -> FleetWord? { nil }
     package func tell() async throws(JournalError) {}
     package func follow() async throws(JournalError) {}
-    package func looksAgain() {}
+    package func looksAgain(atAll: Bool) {}
     package var wave: Int? { nil }
     package func look() async throws(JournalError) -> SharedNews? { nil }
     package func hears(_ signals: [VehicleID: Int]) async {}

@@ -223,6 +223,16 @@ extension RunSession {
         )
     }
 
+    /// What others have ended stands in the last line of this run, too: a pause may have been seen before the verdict
+    /// that caused it.
+    func lookBack() async throws(JournalError) {
+        guard let shared else { return }
+        depot.coordinator.looksAgain(atAll: false)
+        guard let news = try await depot.coordinator.look() else { return }
+        for end in news.ended { shared.note(end) }
+        for (vehicle, end) in shared.ends where mayAdopt(vehicle) { try await adopt(vehicle, end) }
+    }
+
     /// The run ends before the others have left these vehicles: this machine's own verdict counts.
     func closeLeft() async throws(JournalError) {
         guard let shared else { return }
@@ -309,7 +319,7 @@ extension RunSession {
         at vehicles: [VehicleID],
         _ shared: SharedPart
     ) async throws(JournalError) -> Int {
-        depot.coordinator.looksAgain()
+        depot.coordinator.looksAgain(atAll: true)
         try await lookAround()
         return vehicles.count { vehicle in
             shared.index(of: vehicle).map { progress.outcome(of: $0) == nil } ?? false

@@ -81,6 +81,7 @@ struct RunSession {
             // A request may have been made since the last look: then the run goes on.
             if progress.refusal == nil { await askJournal() }
         } while !isOver
+        if progress.refusal == nil { try await lookBack() }
         try await closeLeft()
         let ending = try await ending()
         if case .aborted(let why) = ending { try await abortRest(why) }

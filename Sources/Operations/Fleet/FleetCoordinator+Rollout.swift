@@ -88,7 +88,12 @@ extension FleetCoordinator {
         )
     }
 
-    package func looksAgain() { state.withLock { ($0.changes, $0.nextNews) = (0, nil) } }
+    package func looksAgain(atAll: Bool) {
+        state.withLock { state in
+            if atAll { state.changes = 0 }
+            state.nextNews = nil
+        }
+    }
 
     package func hears(_ signals: [VehicleID: Int]) async { await hearing.hears(signals) }
 
