@@ -61,7 +61,7 @@ with sync_playwright() as tool:
             vehicle = page.get_attribute("td a[href^='/vehicles/']", "href")
             page.close()
             places = ["/", "/vehicles", "/vehicles?q=nobody", vehicle, "/morning", "/history",
-                      "/history/compare?before=1&after=1", "/trends",
+                      "/history/run?run=1", "/history/compare?before=1&after=1", "/trends",
                       "/session", "/act?request=inhibit"]
             for place in places:
                 page = context.new_page()

@@ -15,7 +15,7 @@ extension Command {
                 + "what differs and who is missing. 'pause', 'abort' and 'inhibit' need no approval.",
         ],
         arguments: [Argument(.file("FILE"), help: "The saved plan.")],
-        flags: [signingKey, json, quiet, noColor],
+        flags: [signingKey, json, quiet, noColor, wide],
         examples: [
             Example(
                 "yardmaster approve --key ~/.ssh/id_ed25519 tallinn.yaml.plan",

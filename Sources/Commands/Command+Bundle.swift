@@ -15,7 +15,7 @@ extension Command {
             manifestFile,
             Argument(.file("BUNDLE"), help: "The file to write."),
         ],
-        flags: [state, since, profiles, json, quiet, noColor],
+        flags: [state, since, profiles, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster bundle create tallinn.yaml tallinn.bundle", "For a stick."),
             Example(
@@ -54,7 +54,7 @@ extension Command {
         arguments: [bundle],
         flags: [
             state, key, threshold, older, olderReason, targetDirectory, json, quiet,
-            noColor,
+            noColor, wide,
         ],
         examples: [
             Example("yardmaster bundle verify /media/stick/tallinn.bundle", "Stores nothing."),
@@ -88,7 +88,7 @@ extension Command {
         arguments: [Argument(.file("BUNDLE"), .atMostOne, help: "The bundle's file.")],
         flags: [
             bundleFolder, targetDirectory, key, threshold, older, olderReason, state,
-            profiles, json, quiet, noColor,
+            profiles, json, quiet, noColor, wide,
         ],
         examples: [
             Example(
@@ -120,7 +120,7 @@ extension Command {
         arguments: [
             bundle, Argument(.file("FILE"), help: "The copy, or the folder that gets it."),
         ],
-        flags: [json, quiet, noColor],
+        flags: [json, quiet, noColor, wide],
         examples: [
             Example(
                 "yardmaster bundle copy /media/stick/tallinn.bundle /srv/bundles",
@@ -138,7 +138,7 @@ extension Command {
                 + "manifest starts. Nothing is verified."
         ],
         arguments: [bundle],
-        flags: [json, quiet, noColor],
+        flags: [json, quiet, noColor, wide],
         examples: [Example("yardmaster bundle show tallinn.bundle", "What is on the stick.")],
         exitCodes: [.inputMissing, .trustRefused],
         isQuick: true

@@ -1,6 +1,6 @@
 extension Command {
     private static let control: [any FlagRow] = [
-        state, fleetAddress, rollout, reason, json, quiet, noColor,
+        state, fleetAddress, rollout, reason, json, quiet, noColor, wide,
     ]
     private static let refusals: [ExitCode] = [
         .inputMissing, .cannotCreate, .cannotWrite, .busy, .configuration,
@@ -80,7 +80,7 @@ extension Command {
         flags: [
             state, fleetAddress, known, wholeDepot, reason, expiry, until, clockIsRight, json,
             quiet,
-            noColor,
+            noColor, wide,
         ],
         examples: [
             Example(
@@ -98,7 +98,7 @@ extension Command {
         summary: "Lift an inhibition",
         description: ["Ends 'inhibit' for these vehicles or, with --all, for the depot."],
         arguments: [vehicles],
-        flags: [state, fleetAddress, known, wholeDepot, json, quiet, noColor],
+        flags: [state, fleetAddress, known, wholeDepot, json, quiet, noColor, wide],
         examples: [Example("yardmaster uninhibit bus-17", "Lets it take part again.")],
         exitCodes: refusals
     )
@@ -113,7 +113,7 @@ extension Command {
                 + "failures of all vehicles are forgotten."
         ],
         arguments: [vehicles],
-        flags: [state, fleetAddress, known, wholeDepot, reason, json, quiet, noColor],
+        flags: [state, fleetAddress, known, wholeDepot, reason, json, quiet, noColor, wide],
         examples: [Example("yardmaster clear bus-17", "After its module was repaired.")],
         exitCodes: refusals
     )
@@ -133,7 +133,7 @@ extension Command {
             Argument(.text("NEW"), help: "The id that it has now."),
             Argument(.text("MORE"), .any, help: "Further pairs of an old and a new id."),
         ],
-        flags: [state, fleetAddress, reason, json, quiet, noColor],
+        flags: [state, fleetAddress, reason, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster vehicle renamed car-1 car-1b", "The same car, with another plate."),
             Example("yardmaster vehicle renamed car-1 car-2 car-2 car-1", "Two were mixed up."),
@@ -153,7 +153,7 @@ extension Command {
             Argument(.text("SERIAL"), help: "The serial of the module."),
             Argument(.text("VEHICLE"), help: "The id of the vehicle that it is in now."),
         ],
-        flags: [state, fleetAddress, reason, json, quiet, noColor],
+        flags: [state, fleetAddress, reason, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster vehicle moved 00a0f31c car-2", "It was in car-1 before.")
         ],
@@ -170,7 +170,7 @@ extension Command {
                 + "with 'clear' or 'retry', and runs go on. What people have set since the backup is "
                 + "lost and must be set again."
         ],
-        flags: [state, fleetAddress, reason, json, quiet, noColor],
+        flags: [state, fleetAddress, reason, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster accept-restore", "After the vehicles have been looked at.")
         ],

@@ -27,7 +27,7 @@ extension Command {
         flags: [
             list, batch, serial, name, family, profile, oldSecret, passkey, keys, credentials,
             receiver, rotate, undo, search,
-            state, profiles, clockIsRight, bus, simulated, pace, seed, json, quiet, noColor,
+            state, profiles, clockIsRight, bus, simulated, pace, seed, json, quiet, noColor, wide,
         ],
         examples: [
             Example(

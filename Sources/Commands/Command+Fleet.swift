@@ -1,5 +1,5 @@
 extension Command {
-    private static let common: [any FlagRow] = [fleetAddress, json, quiet, noColor]
+    private static let common: [any FlagRow] = [fleetAddress, json, quiet, noColor, wide]
 
     static let fleetCreate = Command(
         .fleetCreate,
@@ -55,7 +55,7 @@ extension Command {
                     "The invitation; '-' reads it from standard input, where no other user sees it."
             )
         ],
-        flags: [replace, joinFolder, json, quiet, noColor],
+        flags: [replace, joinFolder, json, quiet, noColor, wide],
         examples: [
             Example(
                 "yardmaster fleet join -",

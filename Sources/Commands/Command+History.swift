@@ -9,7 +9,7 @@ extension Command {
                 + "each as GATEWAY/NUMBER.",
         ],
         flags: [
-            state, fleetAddress, journal, rollout, last, json, quiet, noColor,
+            state, fleetAddress, journal, rollout, last, json, quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster history", "The last twenty runs."),
@@ -37,7 +37,7 @@ extension Command {
             )
         ],
         flags: [
-            state, fleetAddress, journal, limit, report, json, quiet, noColor,
+            state, fleetAddress, journal, limit, report, json, quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster history show last --limit bus-17", "What happened to one bus."),
@@ -64,7 +64,7 @@ extension Command {
             Argument(.run("BEFORE"), help: "A run's number as 'history' lists it, or 'last'."),
             Argument(.run("AFTER"), help: "The run that it is compared with."),
         ],
-        flags: [state, json, noColor],
+        flags: [state, json, noColor, wide],
         examples: [
             Example(
                 "yardmaster history compare 41 last",

@@ -18,7 +18,7 @@ extension Command {
         arguments: [
             manifestFile
         ],
-        flags: [state, profiles, json, quiet, noColor],
+        flags: [state, profiles, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster fetch tallinn.yaml", "In the evening, for the run at night."),
             Example(
@@ -39,7 +39,7 @@ extension Command {
             "Lists every image in the store with its size, whether it is complete, and "
                 + "the rollouts that need it. Only the names are read."
         ],
-        flags: [state, json, quiet, noColor],
+        flags: [state, json, quiet, noColor, wide],
         examples: [Example("yardmaster images list", "One line for each image.")],
         exitCodes: [.inputMissing, .cannotCreate, .trustRefused, .configuration]
     )
@@ -52,7 +52,7 @@ extension Command {
                 + "name. A damaged image is reported and stays: it is never used, and the next "
                 + "fetch or run replaces it."
         ],
-        flags: [state, json, quiet, noColor],
+        flags: [state, json, quiet, noColor, wide],
         examples: [Example("yardmaster images verify --quiet", "From cron: exit 77 is bad news.")],
         exitCodes: [.inputMissing, .cannotCreate, .trustRefused, .configuration]
     )
@@ -65,7 +65,7 @@ extension Command {
                 + "refers to the images of its manifest since its latest fetch or run; --forget "
                 + "ends that. Images that a begun and unfinished rollout needs always stay."
         ],
-        flags: [forget, state, json, quiet, noColor],
+        flags: [forget, state, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster images prune", "Removes the images of older manifests."),
             Example(

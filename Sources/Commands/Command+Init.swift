@@ -20,7 +20,7 @@ extension Command {
         flags: [
             scanned, existingList, firstImage, imageVersion, eachSecret, nearby, adapter, profiles,
             bus,
-            simulated, pace, seed, json, quiet, noColor,
+            simulated, pace, seed, json, quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster init --scan tallinn.yaml", "From the modules in range."),

@@ -19,7 +19,7 @@ extension Command {
         flags: [
             listed, fleetAddress, limit, kept, listening, state, profiles, bus, simulated,
             pace, seed,
-            table, json, quiet, noColor,
+            table, json, quiet, noColor, wide,
         ],
         examples: [
             Example(

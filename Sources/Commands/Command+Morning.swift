@@ -16,7 +16,7 @@ extension Command {
         ],
         flags: [
             state, fleetAddress, journal, sinceTime, days, csv, html, mail, json, quiet,
-            noColor,
+            noColor, wide,
         ],
         examples: [
             Example("yardmaster morning", "The tasks since yesterday's noon."),
@@ -47,7 +47,7 @@ extension Command {
                     + "value, or a word of one."
             )
         ],
-        flags: [state, fleetAddress, journal, json, quiet, noColor],
+        flags: [state, fleetAddress, journal, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster show bus-17", "What is known of one bus."),
             Example("yardmaster show '113 ÕÄB'", "The same for a number plate."),

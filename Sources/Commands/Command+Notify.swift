@@ -1,5 +1,5 @@
 extension Command {
-    private static let targets: [any FlagRow] = [state, listing, json, quiet, noColor]
+    private static let targets: [any FlagRow] = [state, listing, json, quiet, noColor, wide]
 
     static let notifyTest = Command(
         .notifyTest,

@@ -7,7 +7,7 @@ extension Command {
                 + "and those of the folder that --profiles names, which come before built-in ones "
                 + "of the same name."
         ],
-        flags: [profiles, json, quiet, noColor],
+        flags: [profiles, json, quiet, noColor, wide],
         examples: [Example("yardmaster profiles list", "One line for each profile.")],
         exitCodes: [.invalidManifest, .inputMissing]
     )
@@ -21,7 +21,7 @@ extension Command {
                 + "where no other family has one of that name."
         ],
         arguments: [Argument(.text("NAME"), help: "Such as comodule/ebike-display.")],
-        flags: [profiles, json, quiet, noColor],
+        flags: [profiles, json, quiet, noColor, wide],
         examples: [
             Example(
                 "yardmaster profiles show comodule/generic > profiles/tracker.yaml",
@@ -39,7 +39,7 @@ extension Command {
                 + "module is connected to."
         ],
         arguments: [Argument(.file("FILE"), help: "The profile, a YAML file.")],
-        flags: [json, quiet, noColor],
+        flags: [json, quiet, noColor, wide],
         examples: [
             Example("yardmaster profiles check profiles/tracker.yaml", "Before its first run.")
         ],

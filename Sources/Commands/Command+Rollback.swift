@@ -26,6 +26,7 @@ extension Command {
         flags: [
             agreed, preview, returnImage, imageVersion, reason, state, clockIsRight, fleetAddress,
             profiles, bus, simulated, pace, seed, notify, events, report, json, quiet, noColor,
+            wide,
         ],
         examples: [
             Example(
@@ -66,7 +67,7 @@ extension Command {
             )
         ],
         flags: [
-            reason, listRecalls, lift, rollout, state, fleetAddress, json, quiet, noColor,
+            reason, listRecalls, lift, rollout, state, fleetAddress, json, quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster recall city-4.12.0.zip --reason 'brakes'", "By its file."),

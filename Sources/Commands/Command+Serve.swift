@@ -22,7 +22,7 @@ extension Command {
                 + "and without --open nothing is served.",
         ],
         flags: [
-            state, fleetAddress, journal, listen, host, access, open, quiet, noColor,
+            state, fleetAddress, journal, listen, host, access, open, quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster serve --open", "The pages are at http://127.0.0.1:8750/."),

@@ -19,7 +19,7 @@ extension Command {
         ],
         flags: [
             unit, program, watchedFolder, targetDirectory, key, threshold, profiles, json,
-            quiet, noColor,
+            quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster systemd print tallinn.yaml", "Shows both."),

@@ -41,7 +41,7 @@ extension Command {
                 + "the network nor Bluetooth is used and nothing is written."
         ],
         arguments: [manifestFile],
-        flags: [profiles, withoutFiles, json, quiet, noColor],
+        flags: [profiles, withoutFiles, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster validate tallinn.yaml", "Reports its errors, if there are any.")
         ],
@@ -63,7 +63,7 @@ extension Command {
         ],
         arguments: [manifestFile],
         flags: [
-            state, savedPlan, fleetAddress, limit, profiles, simulated, json, quiet, noColor,
+            state, savedPlan, fleetAddress, limit, profiles, simulated, json, quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster plan tallinn.yaml", "Lists waves, vehicles and steps."),
@@ -99,7 +99,7 @@ extension Command {
         arguments: [manifestFile],
         flags: [
             bad, freePace, freeSeed, newState, limit, profiles, report, json, quiet,
-            noColor,
+            noColor, wide,
         ],
         examples: [
             Example("yardmaster rehearse tallinn.yaml", "A good night, in a few seconds."),
@@ -140,7 +140,7 @@ extension Command {
         flags: [
             state, limit, again, approved, clockIsRight, fleetAddress, profiles, bus, simulated,
             pace,
-            seed, notify, events, report, json, quiet, noColor,
+            seed, notify, events, report, json, quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster run tallinn.yaml", "Runs or continues the rollout."),
@@ -182,7 +182,7 @@ extension Command {
         ],
         flags: [
             state, rollout, fleetAddress, journal, limit, watches, report, json, quiet,
-            noColor,
+            noColor, wide,
         ],
         examples: [
             Example("yardmaster status", "A line for each vehicle of the latest rollout."),
@@ -214,6 +214,7 @@ extension Command {
         ],
         flags: [
             length, state, profiles, bus, simulated, pace, seed, fleetRows, json, quiet, noColor,
+            wide,
         ],
         examples: [
             Example("yardmaster scan", "All modules that are heard in half a minute."),
@@ -250,7 +251,7 @@ extension Command {
         flags: [
             manifest, savedPlan, approved, fleetAddress, profiles, state, clockIsRight, simulated,
             pace, seed, bus,
-            events, report, json, quiet, noColor,
+            events, report, json, quiet, noColor, wide,
         ],
         examples: [
             Example(
@@ -281,7 +282,7 @@ extension Command {
         ],
         flags: [
             manifest, property, watchLength, profiles, bus, simulated, pace, seed, json,
-            quiet, noColor,
+            quiet, noColor, wide,
         ],
         examples: [
             Example(
@@ -331,7 +332,7 @@ extension Command {
                 + "read. No secret is ever shown, and nothing is sent."
         ],
         arguments: [manifestFile],
-        flags: [profiles, json, quiet, noColor],
+        flags: [profiles, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster secrets check tallinn.yaml", "Shows the state of each secret.")
         ],
@@ -359,7 +360,7 @@ extension Command {
         flags: [
             split, state, limit, again, savedPlan, approved, clockIsRight, fleetAddress,
             profiles, bus, simulated,
-            pace, seed, notify, events, report, json, quiet, noColor,
+            pace, seed, notify, events, report, json, quiet, noColor, wide,
         ],
         examples: [
             Example(
@@ -405,7 +406,7 @@ extension Command {
                 help: "A zip package, or an MCUboot image; or the SHA-256 of one in the store."
             )
         ],
-        flags: [state, json, quiet, noColor],
+        flags: [state, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster image inspect city-4.12.0.zip", "Lists the parts of a package."),
             Example(
@@ -434,7 +435,7 @@ extension Command {
         ],
         arguments: [Argument(.file("DEPOT.yaml"), help: "The simulated depot.")],
         flags: [
-            servedBus, servedAdapter, state, servedSeed, profiles, quiet, noColor,
+            servedBus, servedAdapter, state, servedSeed, profiles, quiet, noColor, wide,
         ],
         examples: [
             Example(
@@ -473,7 +474,7 @@ extension Command {
                 help: "A fleet manifest that is meant for this host."
             )
         ],
-        flags: [bus, profiles, json, quiet, noColor],
+        flags: [bus, profiles, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster doctor", "Reports whether this host can work on vehicles."),
             Example(

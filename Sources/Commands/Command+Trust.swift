@@ -35,7 +35,7 @@ extension Command {
         ],
         flags: [
             metadataDirectory, metadataURL, targetName, targetBaseURL, targetDirectory,
-            recordKey, repository, recordReason, state, json, quiet, noColor,
+            recordKey, repository, recordReason, state, json, quiet, noColor, wide,
         ],
         examples: [
             Example(

@@ -31,7 +31,7 @@ extension Command {
             moduleSecret,
             modulePasskey, imageVersion, downgrade, nearby, adapter, state, clockIsRight,
             fleetAddress, profiles, bus, simulated, pace, seed, events, report, json, quiet,
-            noColor,
+            noColor, wide,
         ],
         examples: [
             Example("yardmaster update tag-2.0.0.zip", "The one module in range that it fits."),

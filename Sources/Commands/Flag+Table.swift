@@ -128,6 +128,11 @@ extension Command {
         help: "Use no colour. A NO_COLOR variable that is not empty does the same."
     )
 
+    package static let wide = Flag(
+        "wide",
+        help: "Do not wrap long lines at the width of the terminal."
+    )
+
     package static let simulated = Flag(
         "simulate",
         .file("DEPOT.yaml"),

@@ -56,7 +56,7 @@ struct MorningCommand {
         let text = { MorningText(page, width: $0, time: zone.text).text }
         let html = { MorningHTML(page, time: zone.text).text }
         return switch form {
-        case .text: text(context.columns ?? 80)
+        case .text: text(context.textWidth)
         case .json: page.json.text + "\n"
         case .csv: page.csv
         case .html: html()

@@ -100,6 +100,28 @@ import Workbench
         #expect(serving.stop() == 143)
     }
 
+    @Test func `a run has a page, with the numbers of its report`() throws {
+        let program = try badNight()
+        let serving = try Serving(program)
+        let address = "/history/run?run=1"
+        #expect(try serving.get("/history").text.contains("<a href=\"\(address)\">1</a>"))
+        let page = try serving.get(address).text
+        let file = program.folder.path + "/first.html"
+        _ = try program.run(
+            ["history", "show", "1", "--quiet", "--report", file, "--state", program.state]
+        )
+        let report = try String(contentsOfFile: file, encoding: .utf8)
+        // Below its title the report is the page, but for the zone of its times.
+        let parts = report.matches(of: /<section>[\s\S]*?<\/section>/).map { String($0.0) }
+        #expect(parts.count > 2)
+        for part in parts { #expect(page.contains(part), "\(part)") }
+        #expect(try serving.get("/history/run?run=last").text.contains(parts[0]))
+        for (wrong, status) in [
+            ("/history/run", 400), ("/history/run?run=x", 400), ("/history/run?run=9", 404),
+            ("/history/run?run=north/1", 404),
+        ] { #expect(try serving.get(wrong).status == status, "\(wrong)") }
+    }
+
     @Test func `two nights stand side by side, and the history leads there`() throws {
         let program = try badNight()
         _ = try program.run(program.demo("depot", "--again"))

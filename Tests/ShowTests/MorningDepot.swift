@@ -15,6 +15,8 @@ struct MorningDepot {
         /// The percentage of an image that its module has and that is not proven.
         var owes: Int?
         var inBootloader = false
+        /// How many minutes ago it ended.
+        var ended = 120
         /// A command of which nobody knows whether it was carried out.
         var doubt: String?
 
@@ -86,7 +88,7 @@ struct MorningDepot {
         )
         if let times = plan.openTimes(in: .utc) {
             status.openings = times.next(3, after: Self.now)
-            status.isClosed = holder != nil
+            status.window = times.state(at: Self.now)
         }
         var page = maker.page
         if !gateways.isEmpty {
@@ -245,13 +247,14 @@ struct MorningDepot {
         record.state = .ended
         record.acted = debt != nil
         record.linked = bus.signal != nil
-        record.updated = Self.before(2)
+        let ended = Self.now.advanced(by: .seconds(-60 * bus.ended))
+        record.updated = ended
         record.versionAfter = outcome == .succeeded ? FirmwareVersion(4, 12) : nil
         record.end = ExecutionRecord.End(
             closing.outcome,
             failure: closing.failure,
             message: closing.message,
-            at: Self.before(2)
+            at: ended
         )
         try await journal.record(record, durably: false)
     }

@@ -4,7 +4,7 @@ import Show
 import Store
 import Testing
 
-/// Ten mornings on a terminal of 80 columns and 24 lines: what a person sees first.
+/// Ten mornings on a small and a large terminal: what a person sees first.
 @Suite struct MorningScreenTests {
     private typealias Bus = MorningDepot.Bus
 
@@ -44,7 +44,7 @@ import Testing
         MorningDepot(
             name: "window",
             buses: done(5) + Array(repeating: .notBegun, count: 55),
-            window: "22:00-04:00"
+            window: "01:00-04:00"
         ),
         MorningDepot(
             name: "gate",
@@ -152,14 +152,16 @@ import Testing
     func `the first screen of a morning has all that a person needs`(name: String) async throws {
         let depot = try #require(Self.mornings.first { $0.name == name })
         let (page, status) = try await depot.facts()
-        let morning = MorningText(page, width: 80, time: MorningDepot.words).text
-        try Golden.expect(screen(morning), equals: "morning-\(name)-80x24.txt")
-        try check(morning, page.headline, page.groups, of: depot, isTold: 1)
         let text = StatusText(status, depot.holder, isQuiet: true, time: MorningDepot.words)
             .text(hasOthers: true)
-        let folded = Columns.folded(text, 80)
-        try Golden.expect(screen(folded), equals: "status-\(name)-80x24.txt")
-        try check(folded, page.headline, status.groups, of: depot, isTold: nil)
+        for size in [Size(columns: 80, lines: 24), Size(columns: 120, lines: 40)] {
+            let morning = MorningText(page, width: size.columns, time: MorningDepot.words).text
+            try Golden.expect(size.screen(morning), equals: "morning-\(name)-\(size).txt")
+            try check(morning, size, page.headline, page.groups, of: depot, isTold: 1)
+            let folded = Columns.folded(text, size.columns)
+            try Golden.expect(size.screen(folded), equals: "status-\(name)-\(size).txt")
+            try check(folded, size, page.headline, status.groups, of: depot, isTold: nil)
+        }
         // The pages give each command once, too.
         let live = LivePage(time: MorningDepot.words)
         for html in [
@@ -170,21 +172,58 @@ import Testing
         }
     }
 
-    private func screen(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false).prefix(24)
-            .map { $0 + "\n" }.joined()
+    @Test func `a run at work says when it is done, and whether its window lasts so long`()
+        async throws
+    {
+        // One vehicle ended every twenty minutes, the last one forty minutes ago.
+        let ended = [120, 100, 80, 60, 40].map { Bus(ended: $0) }
+        for (left, words) in [
+            (3, "done at about 2026-11-22 00:20 at this pace; the window closes at 2026-11-22 04:00"),
+            (
+                20,
+                "done at about 2026-11-22 06:00 at this pace; the window closes at 2026-11-22 04:00, "
+                    + "and the rest goes on in the next one"
+            ),
+        ] {
+            let depot = MorningDepot(
+                name: "night",
+                buses: ended + Array(repeating: .notBegun, count: left),
+                window: "22:00-04:00"
+            )
+            let (_, status) = try await depot.facts()
+            let text = StatusText(status, depot.holder, isQuiet: true, time: MorningDepot.words)
+                .text(hasOthers: true)
+            #expect(text.contains("\nunder way in wave 1; \(words)\n"), "\(text)")
+            #expect(status.json["closes"]?.string == "2026-11-22T04:00:00.000Z")
+            #expect(status.json["expected-end"]?.string?.hasPrefix("2026-11-22T0") == true)
+        }
+    }
+
+    private struct Size: CustomStringConvertible {
+        let columns: Int
+        let lines: Int
+
+        var description: String { "\(columns)x\(lines)" }
+
+        func screen(_ text: String) -> String {
+            text.split(separator: "\n", omittingEmptySubsequences: false).prefix(lines)
+                .map { $0 + "\n" }.joined()
+        }
     }
 
     /// `isTold` is how often what happened to a vehicle is said; nil for once beside each vehicle.
     private func check(
         _ text: String,
+        _ size: Size,
         _ headline: Headline,
         _ groups: [HelpGroup],
         of depot: MorningDepot,
         isTold: Int?
     ) throws {
-        let first = screen(text)
-        for line in first.split(separator: "\n") { #expect(line.count <= 80, "\(line)") }
+        let first = size.screen(text)
+        for line in first.split(separator: "\n") {
+            #expect(line.count <= size.columns, "\(line)")
+        }
         // A long line is folded, so the words are compared without their line breaks.
         func plain(_ text: String) -> String {
             text.split { $0.isWhitespace }.joined(separator: " ")

@@ -64,8 +64,7 @@ package enum ZoneSource {
         let run = status.snapshot.run.flatMap { $0.seed == nil ? nil : $0 }
         let now = RealTime().wallTime
         status.openings = times.next(3, after: run?.end?.time ?? run?.started ?? now)
-        guard run == nil else { return }
-        if case .closed = times.state(at: now) { status.isClosed = true }
+        if run == nil { status.window = times.state(at: now) }
     }
 
     private static func zone(

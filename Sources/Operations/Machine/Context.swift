@@ -8,6 +8,8 @@ package struct Context: Sendable {
     package let console: Console
     /// What the command may change.
     package private(set) var reach = Reach.nothing
+    /// Whether lines for people are as long as they are, whatever the width of the terminal.
+    private var isWide = false
 
     package init(console: Console) {
         self.console = console
@@ -17,6 +19,7 @@ package struct Context: Sendable {
     package func reaching(_ invocation: Invocation) throws(CommandError) -> Context {
         var context = self
         context.reach = try Reach(invocation, self)
+        context.isWide = invocation[Command.wide]
         return context
     }
 
@@ -28,13 +31,15 @@ package struct Context: Sendable {
 
     /// The style of output on the standard streams.
     package func style(noColor: Bool) -> TerminalStyle {
-        TerminalStyle(
+        var style = TerminalStyle(
             environment: variable,
             outIsTerminal: isatty(STDOUT_FILENO) == 1,
             errIsTerminal: isWatched,
             noColor: noColor,
             columns: columns
         ).with(width: 0, height: Int(window_lines(STDERR_FILENO)))
+        style.isWide = isWide
+        return style
     }
 
     /// Whether standard error is a terminal.
@@ -46,12 +51,16 @@ package struct Context: Sendable {
         return columns > 0 ? columns : nil
     }
 
+    /// Where a text for people is wrapped.
+    package var textWidth: Int { isWide ? .max : columns ?? 80 }
+
     /// Its height, 0 when there is none.
     package var lines: Int { Int(window_lines(STDERR_FILENO)) }
 
     /// Writes a result for people to standard output; long lines go on below on a terminal.
     package func show(_ text: String) {
-        let columns = isatty(STDOUT_FILENO) == 1 ? Int(window_columns(STDOUT_FILENO)) : 0
+        let columns =
+            isatty(STDOUT_FILENO) == 1 && !isWide ? Int(window_columns(STDOUT_FILENO)) : 0
         console.result(columns > 1 ? Columns.folded(text, columns - 1) : text)
     }
 }

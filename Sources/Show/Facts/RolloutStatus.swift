@@ -40,13 +40,36 @@ package struct RolloutStatus: Sendable {
     package var approvers: [String]
     /// When its window opens next, of a rollout that is not over.
     package var openings: [OpenTimes.Span] = []
-    /// Whether its window is known to be closed now.
-    package var isClosed = false
+    /// Whether its window is open now; nil where that is not known.
+    package var window: OpenTimes.State?
 
     /// When the active run may begin a vehicle, as long as it only waits for its window.
     package var waitsUntil: WallTime? {
-        isClosed && snapshot.isAtWork && snapshot.rollout?.hold == nil && snapshot.underWay.isEmpty
-            ? openings.first?.opens : nil
+        guard case .closed = window, snapshot.isAtWork, snapshot.rollout?.hold == nil,
+            snapshot.underWay.isEmpty
+        else { return nil }
+        return openings.first?.opens
+    }
+
+    /// When the window closes in which the active run works.
+    var closes: WallTime? {
+        guard case .open(let until) = window, snapshot.isAtWork else { return nil }
+        return until
+    }
+
+    /// When the active run has ended the rest, if that takes as long for each vehicle as it took so far.
+    var expectedEnd: WallTime? {
+        guard snapshot.isAtWork, snapshot.rollout?.hold == nil, let run = snapshot.run else {
+            return nil
+        }
+        let ends = snapshot.executions.compactMap { $0.end?.time }.filter { $0 >= run.started }
+        // The first one only shows when the work began.
+        guard ends.count > 2, let first = ends.min(), let last = ends.max(), first < last,
+            counts.unfinished > 0
+        else { return nil }
+        return last.advanced(
+            by: first.duration(to: last) / (ends.count - 1) * counts.unfinished
+        )
     }
 
     /// `takes` selects vehicles; nil selects all.

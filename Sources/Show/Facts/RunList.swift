@@ -61,7 +61,7 @@ package struct RunList: Sendable {
     package func sentence(of row: Row) -> String {
         guard let end = row.run.end else {
             if let open = row.open { return open }
-            return holder.map { "at work now: \($0)" } ?? "was cut off"
+            return holder.map { "at work now: process \($0.pid)" } ?? "was cut off"
         }
         guard let told = row.end else {
             return end.exitCode == nil ? "was cut off" : end.reason.visible

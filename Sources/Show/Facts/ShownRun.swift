@@ -11,14 +11,18 @@ package struct ShownRun: Sendable {
     package let remark: String?
     /// The state of a run that has no end; nil when it is not known.
     package let open: String?
+    /// Whether a run that has no end is known to be active.
+    private let isAtWork: Bool
 
     /// `leaving` is how a run that was cut off left vehicles about which it has no last event.
     package init(
         _ run: RunRecord,
         _ records: [EventRecord],
-        leaving vehicles: [(vehicle: VehicleID, standing: Standing)] = []
+        leaving vehicles: [(vehicle: VehicleID, standing: Standing)] = [],
+        isAtWork: Bool = false
     ) {
         self.run = run
+        self.isAtWork = isAtWork
         let last = records.last
         self.records =
             records
@@ -38,6 +42,7 @@ package struct ShownRun: Sendable {
     package init(_ look: FleetRunLook) {
         run = look.run.run
         open = look.run.run.end == nil ? look.run.words : nil
+        isAtWork = look.run.isAtWork
         var events: [Event] = []
         func note(_ body: Event.Body, _ time: WallTime) {
             events.append(Event(number: events.count + 1, time: time, body: body))
@@ -73,6 +78,21 @@ package struct ShownRun: Sendable {
             + (look.rollout == nil
                 ? "; the rollout was begun again since, so only vehicles that this run ended are listed"
                 : "; vehicles that this run did not end are shown as they stand now")
+    }
+}
+
+extension ShownRun {
+    /// What its events say, for a report.
+    package var story: RunStory {
+        var story = RunStory(withDocument: false)
+        for record in records {
+            guard let body = RunList.body(of: record) else { continue }
+            story.note(Event(number: record.number, time: record.time, body: body))
+        }
+        if run.end == nil, let last = records.last {
+            story.stand(at: last.time, isAtWork: isAtWork)
+        }
+        return story
     }
 }
 

@@ -98,10 +98,12 @@ extension RunList.Row {
 }
 
 extension FleetRun {
+    var isAtWork: Bool { silence.map { $0 < LeaseTerms.standard.length } ?? false }
+
     /// The state of a run that has no end, for people.
     var words: String {
         switch silence {
-        case let silence? where silence < LeaseTerms.standard.length: "at work now"
+        case _? where isAtWork: "at work now"
         case let silence?: "silent for \(silence.brief)"
         case nil: "its end is not reported yet"
         }

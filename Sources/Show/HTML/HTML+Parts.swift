@@ -105,6 +105,11 @@ extension HTML {
         "<a href=\"\(place)\(LiveTarget.escaped(rollout))\">\(rollout)</a>"
     }
 
+    static func link(_ run: RunName) -> HTML {
+        let name = run.gateway.map { "\($0)/\(run.number)" } ?? "\(run.number)"
+        return "<a href=\"/history/run?run=\(LiveTarget.escaped(name))\">\("\(run)")</a>"
+    }
+
     static func badge(_ state: String, _ mark: Mark) -> HTML {
         "<span class=\"badge \(mark.rawValue)\">\(mark.sign) \(state)</span>"
     }

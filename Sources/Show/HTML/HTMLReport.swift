@@ -6,25 +6,43 @@ package enum HTMLReport {
     /// `zone` is the zone of the window; the report shows times in it.
     package static func text(_ story: RunStory, zone: Zone = .utc) -> String {
         let rollout = story.start?.rollout ?? "rollout"
-        let waves = story.waveStatuses
         return HTML.file(
             "\(rollout): rollout report",
-            """
-            <h1>\(rollout)</h1>
-            \(head(story, zone))\
+            "<h1>\(rollout)</h1>\n\(content(story, time: zone.text))"
+        )
+    }
+
+    /// The same below its title; with `most` at most this many vehicles, those to look at first.
+    static func content(
+        _ story: RunStory,
+        time: (WallTime) -> String,
+        most: Int = .max
+    ) -> HTML {
+        let waves = story.waveStatuses
+        let wanting = wanting(story)
+        var shown = story.vehicles
+        if shown.count > most {
+            let first = Set(wanting.map(\.id))
+            shown = Array((wanting + shown.filter { !first.contains($0.id) }).prefix(most))
+        }
+        let more = story.vehicles.count - shown.count
+        let rest: HTML =
+            more == 0
+            ? "" : "<p>\("\(Outlook.vehicles(more)) more are in the report of the run.")</p>\n"
+        return """
+            \(head(story, time))\
             \(.tiles(story.vehicleCounts, sent: ByteCount(bytes: story.bytesSent)))\
-            \(.section("To look at", attention(story)))\
+            \(.section("To look at", attention(Array(wanting.prefix(most)))))\
             \(waves.count > 1 ? .section("Waves", .waves(waves)) : "")\
-            \(.section("Time line", HTMLTimeLine.content(story)))\
-            \(.section("Vehicles", vehicles(story)))\
+            \(more == 0 ? .section("Time line", HTMLTimeLine.content(story)) : "")\
+            \(.section("Vehicles", vehicles(shown) + rest))\
             \(.section("Images", .list(story.images.map(line))))\
             \(.section("Course", .list(story.notices)))\
             \(.section("Warnings", .list(story.warnings)))
             """
-        )
     }
 
-    private static func head(_ story: RunStory, _ zone: Zone) -> HTML {
+    private static func head(_ story: RunStory, _ time: (WallTime) -> String) -> HTML {
         var parts: [String] = []
         if let start = story.start {
             parts = [
@@ -34,19 +52,19 @@ package enum HTMLReport {
             if let words = start.approval { parts.append(words) }
             if let seed = start.seed { parts.append("simulated, seed \(seed)") }
         }
-        if let began = story.began { parts.append("from \(zone.text(began))") }
+        if let began = story.began { parts.append("from \(time(began))") }
         if let end = story.end {
-            parts += ["to \(zone.text(end.time))", "took \(end.run.took.brief)"]
+            parts += ["to \(time(end.time))", "took \(end.run.took.brief)"]
         }
-        return .facts(parts.joined(separator: " · ")) + exit(story, zone)
+        return .facts(parts.joined(separator: " · ")) + exit(story, time)
     }
 
-    private static func exit(_ story: RunStory, _ zone: Zone) -> HTML {
+    private static func exit(_ story: RunStory, _ time: (WallTime) -> String) -> HTML {
         if let end = story.end?.run {
             return .banner(end.exitCode == 0 ? .good : .bad, "Exit \(end.exitCode)", end.reason)
         }
         if let stood = story.stood, stood.isAtWork {
-            return .banner(.wait, "At work", "as it stood at \(zone.text(stood.time))")
+            return .banner(.wait, "At work", "as it stood at \(time(stood.time))")
         }
         return .banner(
             .bad,
@@ -58,20 +76,24 @@ package enum HTMLReport {
 
     // MARK: Vehicles
 
-    private static func attention(_ story: RunStory) -> HTML {
+    /// The vehicles that are not where they should be; those that failed come first.
+    private static func wanting(_ story: RunStory) -> [VehicleInRun] {
         func mark(_ vehicle: VehicleInRun) -> HTML.Mark { HTML.Mark(vehicle.verdict?.outcome) }
         let wanting = story.vehicles.filter { mark($0) != .good }
+        return wanting.filter { mark($0) == .bad } + wanting.filter { mark($0) != .bad }
+    }
+
+    private static func attention(_ wanting: [VehicleInRun]) -> HTML {
         guard !wanting.isEmpty else {
             return "<p>Nothing: every vehicle is where it should be.</p>\n"
         }
-        let items = (wanting.filter { mark($0) == .bad } + wanting.filter { mark($0) != .bad })
-            .map { vehicle -> HTML in
-                let problems = vehicle.problems.map { problem -> HTML in
-                    "<div class=\"measured\">\(problem.check): measured <b>\(problem.measured)</b>, "
-                        + "required <b>\(problem.required)</b></div>"
-                }
-                return "<b>\(vehicle.id.text)</b> \(badge(vehicle)) \(vehicle.sentence)\(problems)"
+        let items = wanting.map { vehicle -> HTML in
+            let problems = vehicle.problems.map { problem -> HTML in
+                "<div class=\"measured\">\(problem.check): measured <b>\(problem.measured)</b>, "
+                    + "required <b>\(problem.required)</b></div>"
             }
+            return "<b>\(vehicle.id.text)</b> \(badge(vehicle)) \(vehicle.sentence)\(problems)"
+        }
         return .list(items, "attention")
     }
 
@@ -79,13 +101,13 @@ package enum HTMLReport {
         .badge(vehicle.name, HTML.Mark(vehicle.verdict?.outcome))
     }
 
-    private static func vehicles(_ story: RunStory) -> HTML {
+    private static func vehicles(_ vehicles: [VehicleInRun]) -> HTML {
         .table(
             [
                 "vehicle", "outcome", "versions", "took", "sent", "rate", "interruptions",
                 "message",
             ],
-            story.vehicles.map(row)
+            vehicles.map(row)
         )
     }
 

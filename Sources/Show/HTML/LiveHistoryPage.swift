@@ -22,6 +22,18 @@ extension LivePage {
         )
     }
 
+    /// One run, as its report shows it.
+    package func run(_ shown: ShownRun, _ story: RunStory) -> LiveFrame {
+        LiveFrame(
+            .history,
+            "\(shown.run.rollout), run \(shown.run.name)",
+            """
+            \(HTML.facts(shown.source?.sentence))\(HTML.facts(shown.remark))\
+            \(HTMLReport.content(story, time: time, most: LiveFilter.pageSize))
+            """
+        )
+    }
+
     private static let tallies: [Outcome.Tally] = [.ok, .current, .deferred, .unreachable, .failed]
 
     private func row(_ row: RunList.Row, in list: RunList) -> HTML.Row {
@@ -30,7 +42,7 @@ extension LivePage {
             row.end.map { "\($0.vehicles.count(tally))" as HTML }
         }
         let cells: [HTML?] = [
-            "\(run.name)", .link(rollout: run.rollout, at: "/history?rollout="),
+            .link(run.name), .link(rollout: run.rollout, at: "/history?rollout="),
             "\(time(run.started))", row.took.map { "\($0.brief)" },
             run.end?.exitCode.map { "\($0)" },
         ]

@@ -50,6 +50,7 @@ package enum LiveRoute: Sendable, Equatable {
         case ["vehicles"]: self = .page(.vehicles(try query.filter()))
         case ["morning"]: self = .page(try query.morning())
         case ["history"]: self = .page(try query.history())
+        case ["history", "run"]: self = .page(try query.run())
         case ["history", "compare"]: self = .page(try query.comparison())
         case ["trends"]: self = .page(try query.trends())
         case ["healthz"]: self = .health
@@ -122,6 +123,8 @@ package enum LiveSubject: Sendable, Equatable {
     case vehicle(VehicleID)
     case morning(since: String?, days: Int)
     case history(rollout: String?, count: Int)
+    /// One run, with what it did to each vehicle; as a page only.
+    case run(RunWish)
     /// Two runs, compared.
     case comparison(before: Int, after: Int)
     /// The link figures of the last runs; as a page only.
@@ -181,6 +184,11 @@ private struct LiveQuery {
 
     mutating func history() throws(LiveRoute.Fault) -> LiveSubject {
         .history(rollout: take("rollout"), count: try number("last", LiveRoute.runCount) ?? 20)
+    }
+
+    mutating func run() throws(LiveRoute.Fault) -> LiveSubject {
+        guard let text = take("run"), let wish = try? RunWish(text) else { throw .query("run") }
+        return .run(wish)
     }
 
     mutating func comparison() throws(LiveRoute.Fault) -> LiveSubject {

@@ -111,6 +111,12 @@ extension RolloutStatus: JSONDescribed {
         Member(ifAny: "waits-until", "When its window opens, as long as the run waits for it.") {
             $0.waitsUntil
         }
+        Member(ifAny: "closes", "When the window closes in which the run works.", \.closes)
+        Member(
+            ifAny: "expected-end",
+            "When the run has ended the rest, if each vehicle takes as long as the earlier ones.",
+            \.expectedEnd
+        )
         Member(ifAny: "openings", "When its window opens next: up to three times.") {
             $0.openings.isEmpty ? nil : $0.openings
         }

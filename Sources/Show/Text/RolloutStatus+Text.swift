@@ -110,7 +110,11 @@ extension RolloutStatus {
             let reason = end.reason(under: snapshot.rollout?.hold)
             lines.append("ended \(time(end.time)), \(code)\(reason)")
         } else if let holder {
-            lines.append("at work now: \(holder)")
+            let other =
+                holder.rollout == run.rollout ? "" : ", rollout \(holder.rollout.visible)"
+            lines.append(
+                "at work now: process \(holder.pid)\(other), since \(time(holder.started))"
+            )
         } else {
             lines.append("was cut off; run it again and it goes on where the modules stand")
         }
@@ -154,7 +158,7 @@ extension RolloutStatus {
                 let all = snapshot.shared == nil ? "" : " of \(waves.count)"
                 lines.append(
                     waitsUntil == nil
-                        ? "under way in wave \(rollout.wave + 1)\(all)"
+                        ? "under way in wave \(rollout.wave + 1)\(all)\(outlook(time))"
                         : "waits for its window, which opens \(openings.words(time))"
                 )
             case (nil, .finished): lines.append("finished")
@@ -195,6 +199,19 @@ extension RolloutStatus {
             lines.append(saying.sentence(time))
         }
         return lines + vehicleSentences(besideVehicles)
+    }
+
+    /// When the active run is probably done, and whether that fits into its window.
+    private func outlook(_ time: (WallTime) -> String) -> String {
+        let words = [
+            expectedEnd.map { "done at about \(time($0)) at this pace" },
+            closes.map { closes in
+                let isLate = expectedEnd.map { $0 > closes } ?? false
+                return "the window closes at \(time(closes))"
+                    + (isLate ? ", and the rest goes on in the next one" : "")
+            },
+        ]
+        return words.compactMap { $0.map { "; \($0)" } }.joined()
     }
 
     /// What vehicles owe, and what has failed more than once.

@@ -103,7 +103,7 @@ package struct TerminalPrinter: Printer {
             end,
             offers?(end.rollout),
             colour: results == .out ? style.colourOnOut : style.colourOnErr,
-            width: style.width
+            width: style.isWide ? nil : style.width
         )
         return screen.close() + [Output(results, style.isUnicode ? text : text.ascii)]
     }

@@ -9,6 +9,8 @@ package struct TerminalStyle: Sendable, Equatable {
     package let width: Int
     /// The number of lines of the window.
     var height = 24
+    /// Whether what scrolls up is not wrapped.
+    package var isWide = false
 
     package init(
         isLive: Bool,
@@ -72,6 +74,7 @@ package struct TerminalStyle: Sendable, Equatable {
             width: width > 0 ? width : self.width
         )
         style.height = height > 0 ? height : self.height
+        style.isWide = isWide
         return style
     }
 }

@@ -325,6 +325,17 @@ package final class LivePages: Sendable {
         }
     }
 
+    /// A run, of which a run of this machine alone is read in pieces.
+    private func run(
+        _ wish: RunWish
+    ) throws(CommandError) -> (shown: ShownRun, story: RunStory, zone: Zone) {
+        guard let looks else { return try journal.run(wish, context) }
+        let (shown, zone) = try looks.ask { (standings) throws(CommandError) in
+            try await standings.run(wish)
+        }
+        return (shown, shown.story, zone)
+    }
+
     private static func names(_ tag: String, in list: String) -> Bool {
         list.split(separator: ",").contains { item in
             let item = item.drop { $0 == " " }
@@ -429,6 +440,7 @@ package final class LivePages: Sendable {
         case .comparison(let before, let after):
             return try journal.comparison(before, after, context).comparison.json
         case .trends: throw CommandError(.inputMissing, "trends are available as a page only")
+        case .run: throw CommandError(.inputMissing, "a run is available as a page only")
         }
     }
 
@@ -465,6 +477,11 @@ package final class LivePages: Sendable {
         case .history(let rollout, let count):
             let (list, zone) = try history(of: rollout, count)
             return (page(zone).history(list, of: rollout), zone)
+        case .run(let wish):
+            // The events of a large run need as much memory as a rollout's vehicles.
+            state.withLock { $0.status = nil }
+            let (shown, story, zone) = try run(wish)
+            return (page(zone).run(shown, story), zone)
         }
     }
 

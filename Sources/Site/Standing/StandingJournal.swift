@@ -184,12 +184,42 @@ package struct StandingJournal: Sendable {
             guard let run else { return nil }
             let events = try view.events(run: run.number)
             let isCutOff = run.end.map { $0.exitCode == nil } ?? (holder == nil)
-            return try ShownRun(run, events, leaving: isCutOff ? view.left(by: run, events) : [])
+            return ShownRun(
+                run,
+                events,
+                leaving: isCutOff ? try view.left(by: run, events) : [],
+                isAtWork: run.end == nil && holder != nil
+            )
         }
         guard let found else {
             throw HistoryJournal.unknown(run: number.map { RunName($0) }, in: state)
         }
         return found
+    }
+
+    /// A run with its story; of one that has ended, the events are read in pieces and not kept.
+    func run(
+        _ wish: RunWish,
+        _ context: Context
+    ) throws(CommandError) -> (shown: ShownRun, story: RunStory, zone: Zone) {
+        if case .run(let name) = wish, name.gateway != nil {
+            throw HistoryJournal.unknown(run: name, in: state)
+        }
+        let ended = try read { view throws(JournalError) in
+            let run: RunRecord?
+            if let number = wish.number {
+                run = try view.run(number)
+            } else {
+                run = try view.lastRun(rollout: nil)
+            }
+            return run.flatMap { $0.end?.exitCode == nil ? nil : $0 }
+        }
+        guard let ended else {
+            let found = try shown(wish.number)
+            return (found, found.story, zone(of: [found.run], context))
+        }
+        let story = try story(ofRun: ended.number)
+        return (ShownRun(ended, []), story, zone(of: [ended], context))
     }
 
     /// A comparison of two runs, by their numbers.
