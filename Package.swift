@@ -117,7 +117,7 @@ let package = Package(
             resources: families.map { .embedInCode("\($0)/Profiles") },
             swiftSettings: pure
         ),
-        adapter("Lab", ["Base", "BlueZ", "Families", "Radio", "Simulation"]),
+        adapter("Lab", ["Base", "BlueZ", "Families", "Radio", "Simulation"], quick),
         adapter(
             "Images",
             ["Base", "Families", "Radio", "CCurl", "CLinux", "COpenSSL", "CZlib"],
@@ -125,9 +125,10 @@ let package = Package(
         ),
         adapter(
             "VehicleModules",
-            ["Base", "BlueZ", "CLinux", "Families", "Images", "Radio", "Simulation"]
+            ["Base", "BlueZ", "CLinux", "Families", "Images", "Radio", "Simulation"],
+            quick
         ),
-        room("Manifest", ["Base", "Families"]),
+        room("Manifest", ["Base", "Families"], quick),
         adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
         room("Rollout", ["Base", "Families", "Manifest", "Radio", "Store"]),
         room("Show", ["Base", "Commands", "Manifest", "Store"], quick),

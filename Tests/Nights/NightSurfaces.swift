@@ -289,6 +289,8 @@ final class NightSurfaces: Sendable {
         compare("the changes from itself", alike.changes.count, 0)
         if let change = found.change { compare(change, with: outcomes) }
         let status = found.status
+        let offers = NightOffers.faults(of: status)
+        told.withLock { $0 += offers }
         var stands: [String: String] = [:]
         var others: Set<String> = []
         for (record, standing) in zip(status.chosen, status.standings) {

@@ -178,7 +178,10 @@ import Testing
         // One vehicle ended every twenty minutes, the last one forty minutes ago.
         let ended = [120, 100, 80, 60, 40].map { Bus(ended: $0) }
         for (left, words) in [
-            (3, "done at about 2026-11-22 00:20 at this pace; the window closes at 2026-11-22 04:00"),
+            (
+                3,
+                "done at about 2026-11-22 00:20 at this pace; the window closes at 2026-11-22 04:00"
+            ),
             (
                 20,
                 "done at about 2026-11-22 06:00 at this pace; the window closes at 2026-11-22 04:00, "

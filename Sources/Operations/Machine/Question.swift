@@ -48,14 +48,17 @@ package enum Question {
         return answer.isEmpty ? nil : answer
     }
 
-    /// A line of standard input, at most 4 KiB.
+    /// The largest line that is read: an invitation to a fleet has at most 16 KiB.
+    private static let limit = 32_768
+
+    /// A line of standard input.
     static func line() -> String {
         var bytes: [UInt8] = []
         while !Signals.isStopRequested {
             var entry = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
             guard poll(&entry, 1, 250) != 0 else { continue }
             var byte: UInt8 = 0
-            guard read(STDIN_FILENO, &byte, 1) == 1, byte != 0x0A, bytes.count < 4_096 else {
+            guard read(STDIN_FILENO, &byte, 1) == 1, byte != 0x0A, bytes.count < Self.limit else {
                 break
             }
             bytes.append(byte)

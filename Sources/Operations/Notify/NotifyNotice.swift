@@ -175,7 +175,7 @@ package struct NotifyNotice: Sendable, Equatable {
             lines += ["", "\(kind?.title ?? work) (\(tasks.count))"]
             lines += tasks.map { "\($0.name.visible): \($0.sentence.visible)" }
             for (commands, _) in tasks.grouped(by: \.commands) {
-                let new = commands.filter { !told.contains($0) }.prefix(kind == .answer ? 2 : 1)
+                let new = commands.filter { !told.contains($0) }.prefix(kind?.commandCount ?? 1)
                 told.formUnion(new)
                 lines += new.map { "    \($0.visible)" }
             }

@@ -42,12 +42,9 @@ package struct HelpGroup: Sendable, Equatable {
 }
 
 extension NextStep {
-    /// The command that is given next; a doubt has two, one for each answer, and a
-    /// correction is checked before it is run.
+    /// The commands that are given next.
     fileprivate func first(after told: Set<String>) -> ArraySlice<Command> {
-        commands.filter { !told.contains($0.line) }.prefix(
-            work == .answer || work == .correct ? 2 : 1
-        )
+        commands.filter { !told.contains($0.line) }.prefix(work.commandCount)
     }
 
     /// What happened, without what to do about it.

@@ -27,6 +27,10 @@ package struct NextStep: Sendable, Hashable {
         /// Whether somebody has to do something about the vehicle.
         package var needsPerson: Bool { self < .wait }
 
+        /// How many of its commands are given at once: a doubt has one for each answer, and a correction
+        /// is checked before it is run.
+        package var commandCount: Int { self == .answer || self == .correct ? 2 : 1 }
+
         package var title: String {
             switch self {
             case .rescue: "Rescue from the bootloader"
