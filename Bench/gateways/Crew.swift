@@ -68,23 +68,31 @@ struct BenchRollout: Sendable {
     /// How well a gateway hears a vehicle that it claims, in dBm.
     private static let signal = -60
 
-    /// Begins the rollout as a run does, with one wave. Each vehicle is heard by up to four of the gateways at work.
+    /// Begins the rollout as a run does. Each vehicle is heard by up to four of the gateways at work, or by as many as
+    /// `hearers` says; `waves` are the sizes of all waves but the last one.
     static func begin(
         _ name: String,
         _ count: Int,
         as gateway: BenchGateway,
         atWork: [BenchGateway],
-        signal: Int = Self.signal
+        signal: Int = Self.signal,
+        waves: [Int] = [],
+        hearers: Int = 4
     ) async throws -> BenchRollout {
         let digest = SHA256Digest(bytes: [UInt8](repeating: 7, count: 32))
         guard let digest else { throw BenchError.state("there is no digest") }
+        var (wave, last) = (0, waves.first ?? count)
         let vehicles = (1...count).compactMap { number -> FleetPlan.Vehicle? in
             guard let vehicle = VehicleID("\(name)-\(number)"),
                 let serial = Serial("\(name)-\(number)-module")
             else { return nil }
-            return FleetPlan.Vehicle(vehicle, serial, wave: 0)
+            if number > last {
+                wave += 1
+                last = wave < waves.count ? last + waves[wave] : count
+            }
+            return FleetPlan.Vehicle(vehicle, serial, wave: wave)
         }
-        var plan = FleetPlan(vehicles, waves: 1)
+        var plan = FleetPlan(vehicles, waves: waves.count + 1)
         plan.gate = PauseRule(failed: .count(1_000), atLeast: 0)
         var beginning = 0
         for gateway in [gateway] + atWork {
@@ -97,9 +105,11 @@ struct BenchRollout: Sendable {
             )
         }
         _ = try await gateway.fleet.enlist(plan, in: name, beginning: beginning, as: gateway.holder)
-        let step = max(1, atWork.count / 4)
+        let rollout = BenchRollout(name: name, beginning: beginning, vehicles: vehicles)
         for (number, gateway) in atWork.enumerated() {
-            let heard = vehicles.indices.filter { $0 % step == number % step }
+            let heard = vehicles.indices.filter {
+                rollout.isHeard($0, by: number, of: atWork.count, hearers: hearers)
+            }
             for first in stride(from: 0, to: heard.count, by: 1_000) {
                 try await gateway.fleet.hear(
                     heard[first..<min(first + 1_000, heard.count)].map {
@@ -111,7 +121,13 @@ struct BenchRollout: Sendable {
                 )
             }
         }
-        return BenchRollout(name: name, beginning: beginning, vehicles: vehicles)
+        return rollout
+    }
+
+    /// Whether one of the gateways at work hears the vehicle.
+    func isHeard(_ index: Int, by number: Int, of count: Int, hearers: Int) -> Bool {
+        let step = max(1, count / hearers)
+        return index % step == number % step
     }
 
     /// A claim that is compared with what other gateways hear, and that none of them is to have first.
@@ -120,6 +136,18 @@ struct BenchRollout: Sendable {
         as gateway: BenchGateway,
         hasOthers: Bool = true
     ) async throws -> FleetLease {
+        let answer = try await ask(index, as: gateway, hasOthers: hasOthers)
+        guard case .granted(let lease, _) = answer else {
+            throw BenchError.state("\(vehicles[index].vehicle): \(answer)")
+        }
+        return lease
+    }
+
+    func ask(
+        _ index: Int,
+        as gateway: BenchGateway,
+        hasOthers: Bool = true
+    ) async throws -> FleetClaim {
         let vehicle = vehicles[index]
         let wish = LeaseWish(
             vehicle.serial,
@@ -131,11 +159,7 @@ struct BenchRollout: Sendable {
                 hearing: LeaseWish.Hearing(signal: Self.signal, hasOthers: hasOthers)
             )
         )
-        let answer = try await gateway.fleet.claim(wish, by: gateway.holder, terms: .standard)
-        guard case .granted(let lease, _) = answer else {
-            throw BenchError.state("\(vehicle.vehicle): \(answer)")
-        }
-        return lease
+        return try await gateway.fleet.claim(wish, by: gateway.holder, terms: .standard)
     }
 
     func settle(_ index: Int, _ lease: FleetLease, as gateway: BenchGateway) async throws {

@@ -7,6 +7,9 @@ import Store
 ///     fleet-bench rates ADDRESS SECONDS    full speed: 32 gateways, 10,000 vehicles
 ///     fleet-bench need ADDRESS SECONDS     a claim at ten times the need
 ///     fleet-bench scale ADDRESS ROUNDS     a claim among 100,000 vehicles beside one among 1,000
+///     fleet-bench waves ADDRESS SECONDS    the same at full speed in five waves, and at ten times the need
+///     fleet-bench sign ADDRESS ROUNDS      sign-ins in a database that is there
+///     fleet-bench night ADDRESS SHAPE      a night at full speed of DEPOTSxGATEWAYSxVEHICLES, as in 50x10x2000
 ///
 /// Prints rows of a table. Ends with 1 when a promise is missed by a factor of two or more.
 @main
@@ -18,16 +21,21 @@ enum FleetBench {
 
     static func main() async {
         let arguments = CommandLine.arguments
-        guard arguments.count == 4, let amount = Int(arguments[3]), amount > 0 else {
-            print("usage: fleet-bench rates|need|scale ADDRESS AMOUNT")
+        let shape = arguments.count == 4 ? NightShape(arguments[3]) : nil
+        guard let shape else {
+            print("usage: fleet-bench rates|need|scale|waves|sign|night ADDRESS AMOUNT")
             exit(64)
         }
+        let amount = shape.vehicles
         do {
             let isKept: Bool
             switch arguments[1] {
             case "rates": isKept = try await rates(arguments[2], seconds: amount)
             case "need": isKept = try await latency(arguments[2], seconds: amount)
             case "scale": isKept = try await scale(arguments[2], rounds: amount)
+            case "waves": isKept = try await waves(arguments[2], seconds: amount)
+            case "sign": isKept = try await signIns(arguments[2], rounds: amount)
+            case "night": isKept = try await night(arguments[2], shape)
             default: exit(64)
             }
             exit(isKept ? 0 : 1)
@@ -121,11 +129,12 @@ enum FleetBench {
     static func holdings(
         _ number: Int,
         _ count: Int,
-        _ gateway: BenchGateway
+        _ gateway: BenchGateway,
+        _ depot: String = "link"
     ) async throws -> [FleetLease] {
         var leases: [FleetLease] = []
         for link in 1...count {
-            guard let serial = Serial("link-\(number)-\(link)"), let vehicle = VehicleID("any")
+            guard let serial = Serial("\(depot)-\(number)-\(link)"), let vehicle = VehicleID("any")
             else {
                 throw BenchError.state("there is no serial")
             }
@@ -251,6 +260,32 @@ enum FleetBench {
             row("a claim among 100,000, in turn with these, ms", high, "")
             row("  ratio", high / low, "at most 1.2")
             return high / low <= 2.4
+        }
+    }
+
+    // MARK: Sign-in
+
+    /// What a run asks for at its beginning, and what `gateways` shows.
+    static func signIns(_ address: String, rounds: Int) async throws -> Bool {
+        try await Crew.with(1, address) { crew in
+            let gateway = crew.all[0]
+            var times: [Double] = []
+            for _ in 0..<rounds {
+                let asked = Clock.now()
+                _ = try await gateway.fleet.standing()
+                let answer = try await gateway.fleet.signIn(
+                    gateway.holder,
+                    program: "bench",
+                    at: WallTime(milliseconds: 0)
+                )
+                guard answer == .done else { throw BenchError.state("\(answer)") }
+                _ = try await gateway.fleet.releaseAll(of: gateway.holder.instance)
+                _ = try await gateway.fleet.gateways()
+                times.append(Clock.milliseconds(since: asked))
+            }
+            row("a sign-in with a look at the gateways, longest of \(rounds), ms",
+                Spread(times).share(1), "at most 200")
+            return Spread(times).share(1) <= 400
         }
     }
 

@@ -9,8 +9,9 @@ final class SharedPart: Sendable {
         var parking = Parking()
         /// Verdicts of others on vehicles that this run has not ended.
         var ends: [Int: FleetEnd] = [:]
-        /// Vehicles that this machine has listened for long enough.
+        /// Vehicles that this machine has listened for long enough, and those of them that are not reported yet.
         var missed: Set<Int> = []
+        var unreportedMissed: [Int] = []
         /// Vehicles that this machine leaves to the others, with its own verdict.
         var left: [Int: Left] = [:]
         /// Whether it was reported that others are waited for.
@@ -103,8 +104,18 @@ final class SharedPart: Sendable {
         state.withLock { $0.ends.sorted { $0.key < $1.key }.map { ($0.key, $0.value) } }
     }
 
-    /// Records that a vehicle was not heard; false when that was recorded before.
-    func miss(_ vehicle: Int) -> Bool { state.withLock { $0.missed.insert(vehicle).inserted } }
+    func miss(_ vehicle: Int) {
+        state.withLock {
+            if $0.missed.insert(vehicle).inserted { $0.unreportedMissed.append(vehicle) }
+        }
+    }
+
+    func takeUnreportedMissed() -> [Int] {
+        state.withLock { state in
+            defer { state.unreportedMissed = [] }
+            return state.unreportedMissed.filter { state.missed.contains($0) }
+        }
+    }
 }
 
 // Vehicles, waves and holds that other machines work on, too.
@@ -177,12 +188,16 @@ extension RunSession {
     }
 
     /// This machine does not hear the vehicle: another one may.
-    func miss(_ vehicle: Int) async -> Bool {
+    func miss(_ vehicle: Int) -> Bool {
         guard let shared, !run.schedule.isPartial else { return false }
-        if shared.miss(vehicle) {
-            await depot.coordinator.leave([LeftVehicle(run.jobs[vehicle].vehicle)])
-        }
+        shared.miss(vehicle)
         return true
+    }
+
+    /// Reports the vehicles that were not heard, in one go: after a search they are most of those that others hear.
+    func reportMissed() async {
+        guard let missed = shared?.takeUnreportedMissed(), !missed.isEmpty else { return }
+        await depot.coordinator.leave(missed.map { LeftVehicle(run.jobs[$0].vehicle) })
     }
 
     /// Leaves a vehicle to the other machines: it ends as another machine ends it, or once all have left it.

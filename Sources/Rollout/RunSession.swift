@@ -122,6 +122,7 @@ struct RunSession {
             look()
             while !isOver {
                 for action in shell.takeActions() { await perform(action, &group) }
+                await reportMissed()
                 for (adapter, error) in shell.takeLosses() {
                     notice(.adapterLost, "\(adapter): \(error)")
                 }
@@ -421,7 +422,7 @@ struct RunSession {
     private func giveUp(_ vehicle: Int) async throws(JournalError) {
         // The previous verdict may have tripped the gate.
         guard shell.with({ $0.scheduler.ending }) == nil else { return }
-        guard await !miss(vehicle) else { return }
+        guard !miss(vehicle) else { return }
         let limit = run.schedule.limits.patience
         try await end(
             vehicle,
@@ -440,7 +441,7 @@ struct RunSession {
             state.scheduler.dispatch.vehicles[vehicle].phase == .queued
                 ? state.fault(after: depot.rules.hostPatience) : nil
         }
-        guard let error, await !miss(vehicle) else { return }
+        guard let error, !miss(vehicle) else { return }
         try await end(vehicle, .deferred, .transient, "\(error); the next run tries again")
     }
 

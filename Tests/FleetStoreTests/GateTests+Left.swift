@@ -137,6 +137,27 @@ extension GateTests {
         }
     }
 
+    @Test(arguments: [Outcome.succeeded, .failed, .deferred])
+    func `who has not heard a vehicle is kept only while somebody may ask`(
+        outcome: Outcome
+    ) async throws {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(2)
+            try await enlist(them, all)
+            for vehicle in all { try await them[1].leave(vehicle.id) }
+            guard case .granted(let lease, _) = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            try await settle(them[0], all[0], lease, outcome)
+            let missed = try await them[0].fleet.rows(
+                FleetStatement("read", "SELECT vehicle FROM yardmaster.missed ORDER BY 1")
+            ).compactMap { $0.text(0) }
+            // A gateway whose window opens takes up what was put off, but not what it does not hear.
+            #expect(missed == (outcome == .deferred ? all : [all[1]]).map(\.id.text))
+        }
+    }
+
     @Test func `one that was left is taken up again when a person says so`() async throws {
         try await Members.with(["north", "south"]) { them in
             let (north, south) = (them[0], them[1])

@@ -217,6 +217,39 @@ struct YearTests {
         }
     }
 
+    @Test func `what ends because all have left it reads no vehicle that waits a second time`()
+        async throws
+    {
+        try await Members.with(["north"]) { them in
+            try them.ground.ask(
+                """
+                INSERT INTO yardmaster.gateway (instance, name, program, rollout, beginning)
+                SELECT md5(g::text)::uuid, 'g' || g, 'p', 'city', 1 FROM generate_series(1, 30) g;
+                INSERT INTO yardmaster.execution (rollout, beginning, vehicle, serial, wave)
+                SELECT 'city', 1, 'v' || v, 'a' || v, 0 FROM generate_series(1, 2000) v;
+                INSERT INTO yardmaster.missed (rollout, beginning, vehicle, instance)
+                SELECT 'city', 1, 'v' || v, md5(g::text)::uuid
+                FROM generate_series(1, 2000) v, generate_series(1, 30) g;
+                ANALYZE
+                """
+            )
+            let gone = try vehicle("v7")
+            try await them[0].leave(gone)
+            let read = try await rows(them[0].fleet) {
+                let wave = try await them[0].fleet.endedWave(of: "city", beginning: 1)
+                #expect(wave == nil)
+            }
+            #expect(read["missed"] ?? 0 <= 30 * 2_000 + 500, "\(read)")
+            let news = try await them[0].fleet.news(
+                of: "city",
+                beginning: 1,
+                since: 0,
+                for: them[0].holder
+            )
+            #expect(news?.ended.map(\.vehicle) == [gone])
+        }
+    }
+
     @Test func `old beginnings of a nightly rollout are dropped, though it began today`()
         async throws
     {

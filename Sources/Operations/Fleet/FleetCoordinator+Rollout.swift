@@ -141,17 +141,20 @@ extension FleetCoordinator {
     }
 
     func reportLeft() async {
-        let left = state.withLock { $0.left }
-        guard !left.isEmpty else { return }
-        do throws(FleetError) {
-            try await fleet.leave(
-                left,
-                in: rollout,
-                beginning: part.beginning,
-                as: holder
-            )
-        } catch { return }
-        state.withLock { $0.left.removeAll { left.contains($0) } }
+        while true {
+            let left = state.withLock { Array($0.left.prefix(Self.mostLeftAtOnce)) }
+            if left.isEmpty { return }
+            do throws(FleetError) {
+                try await fleet.leave(
+                    left,
+                    in: rollout,
+                    beginning: part.beginning,
+                    as: holder
+                )
+            } catch { return }
+            let reported = Dictionary(left.map { ($0.vehicle, $0) }) { $1 }
+            state.withLock { $0.left.removeAll { reported[$0.vehicle] == $0 } }
+        }
     }
 
     /// Inhibits that people set on this machine apply in addition to those of the fleet.

@@ -74,6 +74,8 @@ package final class FleetCoordinator: Coordinator {
     private static let tick = Duration.seconds(1)
     static let lookPause = Duration.seconds(5)
     static let waitingPause = Duration.seconds(30)
+    /// How many vehicles are left in one statement, behind which a claim may have to wait.
+    static let mostLeftAtOnce = 100
     /// How often the wave is looked at, by whichever gateway: a little less than `lookPause`, so that
     /// a gateway alone does so each time.
     static let lookShare = Duration.seconds(4)

@@ -216,20 +216,18 @@ extension OperatorRequests {
         var images: [Named] = rollouts.flatMap { name in
             (archive.plan(nil, of: name)?.images ?? []).map { ($0.digest, $0.name) }
         }
-        let transfers: [Transfer]
         if let fleet {
-            transfers = try await fleet.access.withTables { fleet throws(FleetError) in
-                try await fleet.transfers()
+            images += try await fleet.access.withTables { fleet throws(FleetError) in
+                try await fleet.sentImages(of: wish.rollout)
             }
-        } else {
-            do throws(JournalError) {
-                transfers = try await journal.look { view throws(JournalError) in
-                    try view.transfers()
-                }
-            } catch { throw refusal(error) }
+            return images
         }
-        images += transfers.filter { wish.rollout == nil || $0.rollout == wish.rollout }
-            .map { ($0.image, $0.name) }
+        do throws(JournalError) {
+            images += try await journal.look { view throws(JournalError) in
+                try view.transfers().filter { wish.rollout == nil || $0.rollout == wish.rollout }
+                    .map { ($0.image, $0.name) }
+            }
+        } catch { throw refusal(error) }
         return images
     }
 }

@@ -63,6 +63,6 @@ extension FleetDatabase {
     package func recallUses(_ debts: [Debt]) throws(FleetError) -> [RecallUse] {
         let recalls = try recalls()
         guard !recalls.isEmpty else { return [] }
-        return RecallUse.uses(of: recalls, try transfers(), debts)
+        return RecallUse.uses(of: recalls, try transfers(still: recalls.map(\.image)), debts)
     }
 }

@@ -230,9 +230,11 @@ extension FleetDatabase {
     ) throws(FleetError) -> FleetWave? {
         let operation = "look whether the wave has ended"
         let values = [rollout, "\(beginning)"]
-        // Most looks find a wave under way: they lock nothing, and read each open vehicle once.
-        let isDue = try rows(FleetStatement(operation, Self.dueWave, values)).first?.isTrue(0)
-        guard isDue == true else { return nil }
+        // Most looks find a wave under way: they lock nothing, and read each open vehicle once. What they find is all
+        // that is read again while the row is locked: claims and verdicts wait for as much as ends.
+        let found = try rows(FleetStatement(operation, Self.dueWave, values))
+        let left = found.compactMap { $0.vehicle(1) }
+        guard found.first?.isTrue(0) == true || !left.isEmpty else { return nil }
         return try transaction(operation) { () throws(FleetError) in
             let locked = FleetStatement(
                 operation,
@@ -244,17 +246,17 @@ extension FleetDatabase {
                 values
             )
             guard let known = try rows(locked).first.flatMap({ FleetRollout($0) }),
-                try !endLeft(known, counting: classes)
+                try !endLeft(left, of: known, counting: classes)
             else { return nil }
             var wave = FleetWave(number: known.wave, waves: known.waves)
-            let found = try rows(
+            let ended = try rows(
                 FleetStatement(
                     operation,
                     "SELECT * FROM yardmaster.end_wave($1, $2::bigint)",
                     values
                 )
             )
-            for row in found {
+            for row in ended {
                 wave.soaked = .microseconds(row.integer(0) ?? 0)
                 let count = Int(row.integer(3) ?? 0)
                 wave.tally.members += count
@@ -262,20 +264,21 @@ extension FleetDatabase {
                     wave.tally.count(outcome, touched: row.isTrue(2), count: count)
                 }
             }
-            return found.isEmpty ? nil : wave
+            return ended.isEmpty ? nil : wave
         }
     }
 
-    /// Whether a vehicle is to be ended, or the wave has; its vehicles may be lost, and a wave of none does not end.
+    /// Whether the wave has ended, with each vehicle that is to be ended; its vehicles may be lost, and a wave of none
+    /// does not end.
     private static let dueWave = """
-        SELECT EXISTS (SELECT FROM yardmaster.workers(r.name, r.beginning))
-          AND (EXISTS (SELECT FROM yardmaster.left_by_all(r.name, r.beginning, r.wave))
-            OR NOT EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
-              AND e.beginning = r.beginning AND e.wave <= r.wave AND e.state <> 'ended')
-            AND EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
-              AND e.beginning = r.beginning))
+        SELECT NOT EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+            AND e.beginning = r.beginning AND e.wave <= r.wave AND e.state <> 'ended')
+          AND EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+            AND e.beginning = r.beginning), l
         FROM yardmaster.rollout r
+        LEFT JOIN LATERAL yardmaster.left_by_all(r.name, r.beginning, r.wave, NULL) l ON true
         WHERE r.name = $1 AND r.beginning = $2::bigint AND r.hold IS NULL AND r.state = 'running'
+          AND EXISTS (SELECT FROM yardmaster.workers(r.name, r.beginning))
         """
 
     /// Lets in the next wave, or finishes the rollout after the last one; false when another

@@ -50,13 +50,15 @@ extension FleetDatabase {
         )
     }
 
-    /// Ends the vehicles that all gateways at work have left; returns whether the gate trips with that.
+    /// Ends those of these vehicles that all gateways at work have left; returns whether the gate trips with that.
     func endLeft(
-        _ rollout: FleetRollout,
+        _ vehicles: [VehicleID],
+        of rollout: FleetRollout,
         counting classes: [FailureClass]
     ) throws(FleetError) -> Bool {
         let operation = "end the vehicles that all gateways have left"
-        let ends = try leftByAll(rollout, operation)
+        guard !vehicles.isEmpty else { return false }
+        let ends = try leftByAll(vehicles, of: rollout, operation)
         guard !ends.isEmpty else { return false }
         let shares = ends.map { end in
             var share = GateCount()
@@ -101,7 +103,8 @@ extension FleetDatabase {
     }
 
     private func leftByAll(
-        _ rollout: FleetRollout,
+        _ vehicles: [VehicleID],
+        of rollout: FleetRollout,
         _ operation: String
     ) throws(FleetError) -> [End] {
         let found = try rows(
@@ -120,7 +123,7 @@ extension FleetDatabase {
                       AND o.vehicle = e.vehicle AND o.epoch = e.epoch),
                   m.outcome, m.failure, m.sentence, NULL, m.gateway
                 FROM yardmaster.rollout r,
-                  LATERAL yardmaster.left_by_all(r.name, r.beginning, r.wave) l
+                  LATERAL yardmaster.left_by_all(r.name, r.beginning, r.wave, $3::text[]) l
                   JOIN yardmaster.execution e ON e.rollout = $1 AND e.beginning = $2::bigint
                     AND e.vehicle = l
                   LEFT JOIN (yardmaster.missed m JOIN yardmaster.workers($1, $2::bigint) w
@@ -128,7 +131,9 @@ extension FleetDatabase {
                     AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL
                 WHERE r.name = $1 ORDER BY e.vehicle
                 """,
-                [rollout.name, "\(rollout.beginning)"]
+                [
+                    rollout.name, "\(rollout.beginning)", Self.array(vehicles.map(\.text)),
+                ]
             )
         )
         var ends: [End] = []

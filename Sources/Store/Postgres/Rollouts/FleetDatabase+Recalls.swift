@@ -61,6 +61,53 @@ extension FleetDatabase {
         ).compactMap { Recall($0, from: 0) }
     }
 
+    /// Transfers of these images to modules that were not seen to run another one since, in the order in which they
+    /// began.
+    ///
+    /// By image: what modules ran before in years is not read.
+    package func transfers(still images: [SHA256Digest]) throws(FleetError) -> [Transfer] {
+        try rows(
+            FleetStatement(
+                "read which modules run an image",
+                """
+                SELECT \(Transfer.columns) FROM yardmaster.transfer t
+                WHERE t.image = ANY ($1::text[]) AND t.proven AND NOT EXISTS (
+                  SELECT FROM yardmaster.transfer l WHERE l.serial = t.serial
+                    AND l.target = t.target AND l.proven AND l.number > t.number)
+                ORDER BY number
+                """,
+                [Self.array(images.map(\.description))]
+            )
+        ).compactMap { Transfer($0) }
+    }
+
+    /// The images that were sent to modules, with their names, of one rollout or with nil of all.
+    ///
+    /// From image to image: the cost is that of as many keys, and not of all transfers.
+    package func sentImages(
+        of rollout: String?
+    ) throws(FleetError) -> [(image: SHA256Digest, name: String)] {
+        try rows(
+            FleetStatement(
+                "read which images were sent",
+                """
+                WITH RECURSIVE sent AS (
+                  (SELECT image, rollout, name FROM yardmaster.transfer
+                    ORDER BY image, rollout, name LIMIT 1)
+                  UNION ALL SELECT n.* FROM sent s, LATERAL (
+                    SELECT t.image, t.rollout, t.name FROM yardmaster.transfer t
+                    WHERE (t.image, t.rollout, t.name) > (s.image, s.rollout, s.name)
+                    ORDER BY t.image, t.rollout, t.name LIMIT 1) n
+                )
+                SELECT image, name FROM sent WHERE $1::text IS NULL OR rollout = $1
+                """,
+                [rollout]
+            )
+        ).compactMap { row in
+            row.text(0).flatMap { SHA256Digest($0) }.map { ($0, row.text(1) ?? "") }
+        }
+    }
+
     /// In the order in which they began.
     package func transfers() throws(FleetError) -> [Transfer] {
         try rows(

@@ -288,6 +288,12 @@ extension FleetSchema {
             attempted = n_attempted, failed = n_failed,
             counted = n.counted OR p_attempted > 0, changed = r.changes + 1
           WHERE n.rollout = p_rollout AND n.beginning = p_beginning AND n.vehicle = p_vehicle;
+          -- Who has not heard a vehicle that was worked on is asked by nobody any more. A gateway whose window opens
+          -- asks whether it has heard one that was put off.
+          IF p_outcome NOT IN ('unreachable', 'deferred', 'skipped') THEN
+            DELETE FROM yardmaster.missed n WHERE n.rollout = p_rollout
+              AND n.beginning = p_beginning AND n.vehicle = p_vehicle AND n.outcome IS NULL;
+          END IF;
           o_attempted := r.attempted; o_failed := r.failed;
           UPDATE yardmaster.rollout n SET changes = n.changes + 1,
             attempted = n.attempted - x.attempted + n_attempted,

@@ -136,15 +136,19 @@ extension FleetSchema {
         $yardmaster$;
 
         -- Vehicles of the waves up to this one that all gateways at work have left, while no gateway may
-        -- still use a right to them.
+        -- still use a right to them; with `p_among` only those of them, found by key.
         CREATE OR REPLACE FUNCTION yardmaster.left_by_all(
-          p_rollout text, p_beginning bigint, p_wave integer
+          p_rollout text, p_beginning bigint, p_wave integer, p_among text[]
         ) RETURNS SETOF text LANGUAGE plpgsql AS $yardmaster$
         DECLARE workers uuid[]; BEGIN
           SELECT array_agg(w) INTO workers FROM yardmaster.workers(p_rollout, p_beginning) w;
-          RETURN QUERY SELECT e.vehicle FROM yardmaster.execution e
-          WHERE e.rollout = p_rollout AND e.beginning = p_beginning AND e.wave <= p_wave
-            AND e.state <> 'ended'
+          RETURN QUERY SELECT e.vehicle
+          FROM unnest(coalesce(p_among, ARRAY(SELECT o.vehicle FROM yardmaster.execution o
+            WHERE o.rollout = p_rollout AND o.beginning = p_beginning AND o.wave <= p_wave
+              AND o.state <> 'ended'))) AS v
+          JOIN yardmaster.execution e ON e.rollout = p_rollout AND e.beginning = p_beginning
+            AND e.vehicle = v
+          WHERE e.wave <= p_wave AND e.state <> 'ended'
             AND cardinality(workers) = (SELECT count(*) FROM yardmaster.missed m
               WHERE m.rollout = e.rollout AND m.beginning = e.beginning
                 AND m.vehicle = e.vehicle AND m.instance = ANY (workers))
@@ -174,7 +178,8 @@ extension FleetSchema {
             FROM unnest(p_vehicles, p_outcomes, p_failures, p_sentences, p_gateways, p_touched,
               p_attempted, p_failed) AS l(vehicle, outcome, failure, sentence, gateway, touched,
               attempted, failed)
-            JOIN yardmaster.left_by_all(p_rollout, p_beginning, r.wave) a ON a = l.vehicle
+            JOIN yardmaster.left_by_all(p_rollout, p_beginning, r.wave, p_vehicles) a
+              ON a = l.vehicle
             JOIN yardmaster.execution e ON e.rollout = p_rollout
               AND e.beginning = p_beginning AND e.vehicle = l.vehicle
           ), freed AS (

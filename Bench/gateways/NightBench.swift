@@ -1,0 +1,318 @@
+import Base
+import Store
+import Synchronization
+
+/// How many depots a database has, each with a rollout of its own, and with how many gateways and vehicles.
+struct NightShape: Sendable {
+    var depots = 1
+    var gateways = FleetBench.gateways
+    var vehicles = 10_000
+    /// Each vehicle is heard by this many gateways of its depot, and one in fifty by none.
+    let hearers = 2
+
+    /// A text as in `50x10x2000`, or only the vehicles.
+    init?(_ text: String) {
+        let numbers = text.split(separator: "x").map { Int($0) ?? 0 }
+        guard let last = numbers.last, numbers.allSatisfy({ $0 > 0 }) else { return nil }
+        vehicles = last
+        if numbers.count == 3 { (depots, gateways) = (numbers[0], numbers[1]) }
+    }
+
+    init() {}
+
+    /// A hundredth, a twentieth, a fifth and a half of the vehicles; the last wave has the rest.
+    var waves: [Int] { [vehicles / 100, vehicles / 20, vehicles / 5, vehicles / 2] }
+}
+
+/// One gateway of a depot in a night with waves: it looks, claims, leaves what it does not hear and brings waves on, by
+/// the same calls and in the same intervals as a run.
+actor NightGateway {
+    /// A vehicle that this gateway has worked on.
+    struct Work: Sendable {
+        let wave: Int
+        let asked: Moment
+        /// Of the claim, in milliseconds.
+        let claim: Double
+        let settled: Moment
+    }
+
+    let gateway: BenchGateway
+    let rollout: BenchRollout
+    /// The number of the gateway in its depot, and its place among those that hear the same vehicles.
+    let number: Int
+    let shape: NightShape
+    /// From when on, how often and until when it claims; nil for as often as it can.
+    var pace: (first: Moment, gap: Duration, end: Moment)?
+
+    private var wave = -1
+    private var changes = 0
+    private var queue: [Int] = []
+    /// Vehicles that another gateway had, which are asked for again after the next look.
+    private var parked: [Int] = []
+    private var missed: [Int] = []
+    private var ended: Set<VehicleID> = []
+    private var isOver = false
+
+    private(set) var work: [Work] = []
+    /// What one look at the wave took, and one report of vehicles that were left, in milliseconds.
+    private(set) var looks: [Double] = []
+    private(set) var leaves: [Double] = []
+
+    static let lookPause = Duration.seconds(5)
+    static let lookShare = Duration.seconds(4)
+    static let soak = Duration.seconds(1)
+
+    init(_ gateway: BenchGateway, _ number: Int, of shape: NightShape, in rollout: BenchRollout) {
+        (self.gateway, self.number, self.shape) = (gateway, number, shape)
+        self.rollout = rollout
+    }
+
+    func play(at pace: (first: Moment, gap: Duration, end: Moment)? = nil) async throws {
+        self.pace = pace
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.keep() }
+            group.addTask { try await self.leaveUnheard() }
+            group.addTask { try await self.workOn() }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Gives signs of life, renews rights and brings waves on.
+    private func keep() async throws {
+        let links = try await FleetBench.holdings(number, FleetBench.links, gateway, rollout.name)
+        // The gateways of a depot do not begin at the same moment.
+        try await Task.sleep(for: Self.lookPause * number / shape.gateways)
+        var nextBeat = Clock.now()
+        while !isOver {
+            if Clock.now() >= nextBeat {
+                let terms = LeaseTerms.standard
+                _ = try await gateway.fleet.renew(links, of: gateway.holder, terms: terms)
+                _ = try await gateway.fleet.beat(gateway.holder)
+                nextBeat = Clock.now().advanced(by: terms.beat)
+            }
+            try await bringOn()
+            try await Task.sleep(for: Self.lookPause)
+        }
+    }
+
+    private func bringOn() async throws {
+        let fleet = gateway.fleet
+        let (name, beginning) = (rollout.name, rollout.beginning)
+        let began = Clock.now()
+        let isDue = try await fleet.takeLook(at: name, beginning: beginning, every: Self.lookShare)
+        guard isDue else { return }
+        let wave = try await fleet.endedWave(of: name, beginning: beginning)
+        looks.append(Clock.milliseconds(since: began))
+        guard let wave else { return }
+        var between = BetweenWaves()
+        between.soak = Self.soak
+        let stage = WaveStep.Stage.ended(wave.tally, soaked: wave.soaked)
+        switch WaveStep(after: wave.number, isLast: wave.isLast, stage, nil, between) {
+        case .advance, .finish:
+            _ = try await fleet.advance(name, beginning: beginning, from: wave)
+        case .soak, .check, .stop: break
+        }
+    }
+
+    /// Leaves the vehicles of the waves that have begun and that it does not hear.
+    private func leaveUnheard() async throws {
+        while !isOver {
+            let batch = missed.prefix(100).map { LeftVehicle(rollout.vehicles[$0].vehicle) }
+            guard !batch.isEmpty else {
+                try await Task.sleep(for: .milliseconds(100))
+                continue
+            }
+            missed.removeFirst(batch.count)
+            let began = Clock.now()
+            try await gateway.fleet.leave(
+                batch,
+                in: rollout.name,
+                beginning: rollout.beginning,
+                as: gateway.holder
+            )
+            leaves.append(Clock.milliseconds(since: began))
+        }
+    }
+
+    private func workOn() async throws {
+        defer { isOver = true }
+        var nextLook = Clock.now()
+        var next = pace?.first ?? Clock.now()
+        while true {
+            let now = Clock.now()
+            if let pace, now >= pace.end { return }
+            if now >= nextLook {
+                nextLook = now.advanced(by: Self.lookPause)
+                if try await look() { return }
+            }
+            guard now >= next, let index = queue.popLast() else {
+                try await Task.sleep(for: .milliseconds(pace == nil ? 20 : 1))
+                continue
+            }
+            if ended.contains(rollout.vehicles[index].vehicle) { continue }
+            try await carryOut(index)
+            if let pace { next = next.advanced(by: pace.gap) }
+        }
+    }
+
+    /// Reads the news; true when the rollout is finished.
+    private func look() async throws -> Bool {
+        let fleet = gateway.fleet
+        let news = try await fleet.news(
+            of: rollout.name,
+            beginning: rollout.beginning,
+            since: changes,
+            for: gateway.holder
+        )
+        _ = try await fleet.places(
+            in: rollout.name,
+            beginning: rollout.beginning,
+            for: gateway.holder
+        )
+        guard let news else { throw BenchError.state("the rollout was begun again") }
+        changes = news.changes
+        ended.formUnion(news.ended.map(\.vehicle))
+        queue = parked + queue
+        parked = []
+        while wave < news.wave {
+            wave += 1
+            let members = rollout.vehicles.indices.filter { rollout.vehicles[$0].wave == wave }
+            let heard = members.filter { isHeard($0) }
+            // Gateways that hear the same vehicles begin at two ends.
+            let isFirst = number < shape.gateways / shape.hearers
+            queue = (isFirst ? heard.reversed() : heard) + queue
+            missed += members.filter { !isHeard($0) }
+        }
+        return news.isFinished
+    }
+
+    private func isHeard(_ index: Int) -> Bool {
+        guard !index.isMultiple(of: 50) else { return false }
+        return rollout.isHeard(index, by: number, of: shape.gateways, hearers: shape.hearers)
+    }
+
+    private func carryOut(_ index: Int) async throws {
+        let asked = Clock.now()
+        let answer = try await rollout.ask(index, as: gateway)
+        let took = Clock.milliseconds(since: asked)
+        switch answer {
+        case .granted(let lease, _):
+            if pace != nil { try await rollout.intend(index, lease, as: gateway) }
+            try await rollout.settle(index, lease, as: gateway)
+            work.append(
+                Work(
+                    wave: rollout.vehicles[index].wave,
+                    asked: asked,
+                    claim: took,
+                    settled: Clock.now()
+                )
+            )
+        case .ended(let end): ended.insert(end.vehicle)
+        case .held, .nearer, .resting: parked.append(index)
+        default: throw BenchError.state("\(rollout.vehicles[index].vehicle): \(answer)")
+        }
+    }
+}
+
+extension FleetBench {
+    // MARK: Waves
+
+    /// A night at full speed, and then a part of one at ten times the need.
+    static func waves(_ address: String, seconds: Int) async throws -> Bool {
+        let shape = NightShape()
+        return try await Crew.with(shape.gateways, address) { crew in
+            let isFast = try await night(crew, shape)
+            let gap = Duration.seconds(Double(gateways) / (10 * need))
+            let rollout = try await begin("town", shape, crew.all, [20, 100, 200])
+            let first = Clock.now().advanced(by: .seconds(1))
+            let all = try await play(shape, [rollout], crew) { number in
+                (first.advanced(by: gap * number / gateways), gap, first.advanced(by: .seconds(seconds)))
+            }
+            let claims = Spread(all.work.map(\.claim))
+            let name = "a claim at \(Int(10 * need)) a second in waves (\(claims.count) of them)"
+            row("\(name), p50, ms", claims.share(0.5), "")
+            row("\(name), p99, ms", claims.share(0.99), "at most 50")
+            rowOfLooks(all)
+            return isFast && claims.share(0.99) <= 100
+        }
+    }
+
+    static func night(_ address: String, _ shape: NightShape) async throws -> Bool {
+        try await Crew.with(shape.depots * shape.gateways, address) { crew in
+            try await night(crew, shape)
+        }
+    }
+
+    private static func night(_ crew: Crew, _ shape: NightShape) async throws -> Bool {
+        var rollouts: [BenchRollout] = []
+        for depot in 0..<shape.depots {
+            let own = Array(crew.all[depot * shape.gateways..<(depot + 1) * shape.gateways])
+            rollouts.append(try await begin("city-\(depot)", shape, own, shape.waves))
+        }
+        let all = try await play(shape, rollouts, crew) { _ in nil }
+        let work = all.work
+        let began = work.map(\.asked).min() ?? Clock.now()
+        let ended = work.map(\.settled).max() ?? began
+        let whole = Double(began.duration(to: ended).nanoseconds) / 1e9
+        // The time in which some vehicle was worked on.
+        var (busy, until) = (Duration.zero, began)
+        for one in work.sorted(by: { $0.asked < $1.asked }) where one.settled > until {
+            busy = busy + max(one.asked, until).duration(to: one.settled)
+            until = one.settled
+        }
+        let rate = Double(work.count) / (Double(busy.nanoseconds) / 1e9)
+        let claims = Spread(work.map(\.claim))
+        let name = "\(shape.depots) × \(shape.gateways) gateways × \(shape.vehicles), in five waves"
+        row("\(name): claims with verdicts a second", rate, atLeast: 100)
+        row("  with the waits between waves", Double(work.count) / whole, "")
+        row("  the claim, p50, ms", claims.share(0.5), "")
+        row("  the claim, p99, ms", claims.share(0.99), "")
+        rowOfLooks(all)
+        return rate >= 50
+    }
+
+    private typealias Played = (work: [NightGateway.Work], looks: Spread, leaves: Spread)
+
+    private static func rowOfLooks(_ all: Played) {
+        row("  a look at the wave (\(all.looks.count)), the longest, ms", all.looks.share(1), "")
+        row("  a report of vehicles not heard (\(all.leaves.count)), longest, ms", all.leaves.share(1), "")
+    }
+
+    private static func begin(
+        _ name: String,
+        _ shape: NightShape,
+        _ gateways: [BenchGateway],
+        _ waves: [Int]
+    ) async throws -> BenchRollout {
+        try await BenchRollout.begin(
+            name,
+            shape.vehicles,
+            as: gateways[0],
+            atWork: gateways,
+            waves: waves,
+            hearers: shape.hearers
+        )
+    }
+
+    private static func play(
+        _ shape: NightShape,
+        _ rollouts: [BenchRollout],
+        _ crew: Crew,
+        at pace: @escaping @Sendable (Int) -> (first: Moment, gap: Duration, end: Moment)?
+    ) async throws -> Played {
+        let players = try await crew.together { index, gateway in
+            let (depot, number) = index.quotientAndRemainder(dividingBy: shape.gateways)
+            let player = NightGateway(gateway, number, of: shape, in: rollouts[depot])
+            try await player.play(at: pace(number))
+            return player
+        }
+        var work: [NightGateway.Work] = []
+        var (looks, leaves): ([Double], [Double]) = ([], [])
+        for player in players {
+            work += await player.work
+            looks += await player.looks
+            leaves += await player.leaves
+        }
+        return (work, Spread(looks), Spread(leaves))
+    }
+}
