@@ -94,8 +94,8 @@ FROM night_of_year night, vehicle_of_year v WHERE b % 7 = 0 AND pg_temp.lot(b, n
 ORDER BY b, n
 ON CONFLICT DO NOTHING;
 
-INSERT INTO yardmaster.plan (digest, rollout, quarantine_after, view, mark, brought)
-SELECT DISTINCT ON (night.plan) night.plan, p.rollout, p.quarantine_after, p.view, p.mark, night.at
+INSERT INTO yardmaster.plan (digest, rollout, quarantine_after, zone, view, mark, brought)
+SELECT DISTINCT ON (night.plan) night.plan, p.rollout, p.quarantine_after, p.zone, p.view, p.mark, night.at
 FROM night_of_year night, yardmaster.plan p JOIN yardmaster.rollout r ON r.plan = p.digest
 WHERE r.name = :'rollout' ORDER BY night.plan, b
 ON CONFLICT DO NOTHING;

@@ -206,7 +206,8 @@ package struct FleetEntrance: Sendable {
         if approval == nil {
             approval = try await fleet.planView(digest).flatMap { PlanView.approval(in: $0) }
         }
-        let view = PlanView(plan, approval: approval).text
+        let shown = PlanView(plan, approval: approval)
+        let view = shown.text
         let mark = PlanView.mark(of: view)
         guard try await fleet.markOfPlan(digest) != mark else { return }
         try await fleet.bring(
@@ -214,6 +215,7 @@ package struct FleetEntrance: Sendable {
             of: plan.name,
             view: view,
             mark: mark,
+            zone: shown.zone,
             quarantineAfter: plan.rollout.quarantineAfter
         )
     }

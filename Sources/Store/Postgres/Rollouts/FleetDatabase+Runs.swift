@@ -162,18 +162,20 @@ extension FleetDatabase {
         of rollout: String,
         view: String,
         mark: String,
+        zone: String? = nil,
         quarantineAfter: Int?
     ) throws(FleetError) {
         _ = try rows(
             FleetStatement(
                 "bring the plan",
                 """
-                INSERT INTO yardmaster.plan AS p (digest, rollout, quarantine_after, view, mark)
-                VALUES ($1, $2, $3::integer, $4, $5)
+                INSERT INTO yardmaster.plan AS p (digest, rollout, quarantine_after, view, mark, zone)
+                VALUES ($1, $2, $3::integer, $4, $5, $6)
                 ON CONFLICT (digest) DO UPDATE SET view = excluded.view, mark = excluded.mark,
-                  quarantine_after = excluded.quarantine_after, brought = excluded.brought
+                  quarantine_after = excluded.quarantine_after, zone = excluded.zone,
+                  brought = excluded.brought
                 """,
-                [digest, rollout, quarantineAfter.map { "\($0)" }, view, mark]
+                [digest, rollout, quarantineAfter.map { "\($0)" }, view, mark, zone]
             )
         )
     }

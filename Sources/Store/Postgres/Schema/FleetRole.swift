@@ -46,7 +46,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "UPDATE (state, outcome, failure, sentence, version) ON yardmaster.execution",
                 "INSERT, UPDATE (gateway, outcome, failure, sentence) ON yardmaster.missed",
                 "INSERT, UPDATE (ended, exit_code, reason, counts, closed) ON yardmaster.run",
-                "INSERT, UPDATE (view, mark, quarantine_after, brought) ON yardmaster.plan",
+                "INSERT, UPDATE (view, mark, quarantine_after, zone, brought) ON yardmaster.plan",
                 "INSERT, UPDATE (beginning, signal, failures, at) ON yardmaster.hearing",
                 "DELETE ON yardmaster.awaited",
             ] + Self.gatewayFunctions.map { "EXECUTE ON FUNCTION yardmaster.\($0)" }

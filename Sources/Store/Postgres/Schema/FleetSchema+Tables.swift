@@ -371,6 +371,8 @@ extension FleetSchema {
           digest text PRIMARY KEY,
           rollout text NOT NULL,
           quarantine_after integer,
+          -- Of the window, as in the view.
+          zone text,
           view text NOT NULL,
           mark text NOT NULL,
           brought timestamptz NOT NULL DEFAULT yardmaster.clock()

@@ -81,6 +81,8 @@ package struct FleetSettings: Sendable {
             "idle_in_transaction_session_timeout=\(2 * limit)",
             "timezone=UTC",
             "search_path=yardmaster,pg_temp",
+            // Each look is another statement: compiling it takes longer than it.
+            "jit=off",
             "synchronous_commit=on",
             "default_transaction_isolation=read\\ committed",
         ].map { "-c \($0)" }.joined(separator: " ")

@@ -94,11 +94,12 @@ extension FleetDatabase {
             FleetStatement(
                 "read the vehicles of the rollout",
                 """
-                SELECT \(FleetVehicle.columns) FROM \(FleetVehicle.source)
-                WHERE r.name = $1 AND ($2::text IS NULL OR e.vehicle = $2)
+                SELECT \(FleetVehicle.columns)
+                FROM \(FleetVehicle.source(vehicle == nil ? FleetVehicle.verdicts : FleetVehicle.verdict))
+                WHERE r.name = $1 AND ($3::text IS NULL OR e.vehicle = $3)
                 ORDER BY e.wave, e.vehicle
                 """,
-                [rollout.name, vehicle?.text]
+                [rollout.name, "\(max(0, rollout.begun.milliseconds - 1))", vehicle?.text]
             )
         )
         view.vehicles = found.compactMap { FleetVehicle($0) }
@@ -249,9 +250,8 @@ extension FleetDatabase {
             FleetStatement(
                 "look for the zone",
                 """
-                SELECT p.view::json ->> 'zone' FROM yardmaster.rollout r
-                JOIN yardmaster.plan p ON p.digest = r.plan
-                WHERE ($1::text IS NULL OR r.name = $1) AND p.view::json ->> 'zone' IS NOT NULL
+                SELECT p.zone FROM yardmaster.rollout r JOIN yardmaster.plan p ON p.digest = r.plan
+                WHERE ($1::text IS NULL OR r.name = $1) AND p.zone IS NOT NULL
                 ORDER BY r.updated DESC LIMIT 1
                 """,
                 [rollout]
@@ -376,9 +376,10 @@ extension FleetDatabase {
     /// The earlier ones are found vehicle by vehicle, so that nights of long ago are not read.
     package func verdicts(since: WallTime) throws(FleetError) -> [FleetVerdictRecord] {
         let moment = "to_timestamp($1::double precision / 1000)"
+        let isGood = "outcome IN ('succeeded', 'already-current')"
         func earlier(_ condition: String) -> String {
             """
-            (SELECT v.number FROM yardmaster.verdict v
+            (SELECT v.number, v.outcome FROM yardmaster.verdict v
               WHERE v.rollout = e.rollout AND v.vehicle = e.vehicle AND v.counts
                 AND v.at < \(moment) AND v.at > \(moment) - interval '90 days' \(condition)
               ORDER BY v.number DESC LIMIT 1)
@@ -391,8 +392,10 @@ extension FleetDatabase {
               WHERE v.at >= \(moment) AND v.rollout !~ '\(Self.order)'
               UNION SELECT l.number FROM yardmaster.rollout r
               JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
-              CROSS JOIN LATERAL (\(earlier("")) UNION ALL
-                \(earlier("AND v.outcome IN ('succeeded', 'already-current')"))) l
+              CROSS JOIN LATERAL \(earlier("")) o
+              -- The last one is good on most vehicles, and nothing else is looked for.
+              CROSS JOIN LATERAL (SELECT o.number UNION ALL SELECT g.number
+                FROM \(earlier("AND NOT o.\(isGood) AND v.\(isGood)")) g) l
               WHERE r.name !~ '\(Self.order)'))
             """,
             ["\(max(0, since.milliseconds))"]

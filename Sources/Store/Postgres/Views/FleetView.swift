@@ -76,18 +76,34 @@ package struct FleetVehicle: Sendable, Equatable {
             AND x.outcome IS NOT NULL)
         """
 
-    /// The tables of `columns`; `r` is the rollout.
-    static let source = """
+    /// The tables of `columns`; `r` is the rollout, whose name is `$1`, and `$2` the time when it was begun.
+    static func source(_ verdict: String) -> String {
+        """
         yardmaster.rollout r
         JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
         LEFT JOIN yardmaster.module m ON m.serial = e.serial
         LEFT JOIN yardmaster.gateway h ON h.instance = m.holder
-        LEFT JOIN LATERAL (
-          SELECT t.run, t.at, t.outcome, t.gateway FROM yardmaster.verdict t
-          WHERE t.rollout = e.rollout AND t.vehicle = e.vehicle AND t.counts AND t.at >= r.begun
-          ORDER BY t.number DESC LIMIT 1
-        ) v ON v.outcome = e.outcome AND v.gateway = e.gateway
+        LEFT JOIN \(verdict) v ON v.vehicle = e.vehicle AND v.outcome = e.outcome
+          AND v.gateway = e.gateway
         \(left(of: "e"))
+        """
+    }
+
+    private static let begun = "to_timestamp($2::double precision / 1000)"
+
+    /// The last verdict on each vehicle in this beginning: all of them together, by their time.
+    static let verdicts = """
+        (SELECT DISTINCT ON (t.vehicle) t.vehicle, t.run, t.at, t.outcome, t.gateway
+          FROM yardmaster.verdict t WHERE t.rollout = $1 AND t.counts AND t.at >= \(begun)
+          ORDER BY t.vehicle, t.number DESC)
+        """
+
+    /// The same for a few vehicles, each by key; earlier nights of one without a verdict are not read.
+    static let verdict = """
+        LATERAL (SELECT l.* FROM (
+          SELECT t.vehicle, t.run, t.at, t.outcome, t.gateway FROM yardmaster.verdict t
+          WHERE t.rollout = e.rollout AND t.vehicle = e.vehicle AND t.counts
+          ORDER BY t.number DESC LIMIT 1) l WHERE l.at >= \(begun))
         """
 
     /// The join with the verdict `l` of a gateway that has left the vehicle of an execution: once no gateway is at work on
