@@ -56,7 +56,8 @@ struct FleetPruneCommand {
                         dropped += try await fleet.drop(
                             from: table,
                             beyond: retention,
-                            in: begin..<begin + Self.batch
+                            in: begin..<begin + Self.batch,
+                            isKept: file != nil
                         ) { rows throws(CommandError) in
                             try file?.keep(rows, of: table)
                         }

@@ -41,9 +41,11 @@ package enum FleetPast: String, CaseIterable, Sendable {
         // The last verdict of each vehicle stays as long as its rollout is known.
         case .verdict:
             """
-            x.at < \(Self.moment) AND (\(Self.isOldOrder("x")) OR EXISTS (
-                SELECT FROM yardmaster.verdict l WHERE l.rollout = x.rollout
-                  AND l.vehicle = x.vehicle AND l.number > x.number AND (l.counts OR NOT x.counts)
+            x.at < \(Self.moment) AND (\(Self.isOldOrder("x")) OR x.number < (
+                -- The last one is the same for all nights of the vehicle, and is read once from the disk.
+                SELECT l.number FROM yardmaster.verdict l WHERE l.rollout = x.rollout
+                  AND l.vehicle = x.vehicle AND (l.counts OR NOT x.counts)
+                ORDER BY l.number DESC LIMIT 1
               ) AND NOT EXISTS (SELECT FROM yardmaster.rollout r
                 WHERE r.name = x.rollout AND x.at >= r.begun))
             """
@@ -176,11 +178,12 @@ extension FleetDatabase {
     /// many.
     ///
     /// Page after page, each row is looked at once, whatever the table's size. `keep` gets each row
-    /// as JSON before any of them is gone; when it throws, nothing is deleted.
+    /// as JSON before any of them is gone; when it throws, nothing is deleted. Without `isKept` it gets none.
     package func drop<E: Error>(
         from table: FleetPast,
         beyond retention: FleetRetention,
         in pages: Range<Int>,
+        isKept: Bool = true,
         keep: @Sendable ([String]) throws(E) -> Void
     ) throws -> Int {
         let operation = "drop what is past in \(table.rawValue)"
@@ -195,7 +198,8 @@ extension FleetDatabase {
                       WHERE x.ctid >= $3::tid AND x.ctid < $4::tid AND (\(table.condition))
                         AND $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL
                       FOR UPDATE SKIP LOCKED
-                    ) AS past WHERE d.ctid = past.ctid RETURNING row_to_json(d)
+                    ) AS past WHERE d.ctid = past.ctid
+                    RETURNING \(isKept ? "row_to_json(d)" : "NULL")
                     """,
                     [
                         "\(retention.beginnings)", retention.age.microseconds,
