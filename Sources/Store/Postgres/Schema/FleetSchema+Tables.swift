@@ -283,6 +283,7 @@ extension FleetSchema {
           proven boolean NOT NULL DEFAULT false,
           UNIQUE (serial, rollout, image)
         );
+        CREATE INDEX transfer_serial ON yardmaster.transfer (serial, number);
         CREATE INDEX transfer_image ON yardmaster.transfer (image, rollout, name);
 
         -- Images of which no transfer begins.
