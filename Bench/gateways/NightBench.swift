@@ -57,6 +57,8 @@ actor NightGateway {
     /// What one look at the wave took, and one report of vehicles that were left, in milliseconds.
     private(set) var looks: [Double] = []
     private(set) var leaves: [Double] = []
+    /// How often a statement had waited too long for others, and was repeated, as a run does.
+    private(set) var repeats = 0
 
     static let lookPause = Duration.seconds(5)
     static let lookShare = Duration.seconds(4)
@@ -90,9 +92,15 @@ actor NightGateway {
                 _ = try await gateway.fleet.beat(gateway.holder)
                 nextBeat = Clock.now().advanced(by: terms.beat)
             }
-            try await bringOn()
+            do { try await bringOn() } catch { try note(error) }
             try await Task.sleep(for: Self.lookPause)
         }
+    }
+
+    /// Goes on after a statement that had waited too long.
+    private func note(_ error: any Error) throws {
+        guard (error as? FleetError)?.kind == .busy else { throw error }
+        repeats += 1
     }
 
     private func bringOn() async throws {
@@ -122,15 +130,17 @@ actor NightGateway {
                 try await Task.sleep(for: .milliseconds(100))
                 continue
             }
-            missed.removeFirst(batch.count)
             let began = Clock.now()
-            try await gateway.fleet.leave(
-                batch,
-                in: rollout.name,
-                beginning: rollout.beginning,
-                as: gateway.holder
-            )
-            leaves.append(Clock.milliseconds(since: began))
+            do {
+                try await gateway.fleet.leave(
+                    batch,
+                    in: rollout.name,
+                    beginning: rollout.beginning,
+                    as: gateway.holder
+                )
+                missed.removeFirst(batch.count)
+                leaves.append(Clock.milliseconds(since: began))
+            } catch { try note(error) }
         }
     }
 
@@ -143,14 +153,18 @@ actor NightGateway {
             if let pace, now >= pace.end { return }
             if now >= nextLook {
                 nextLook = now.advanced(by: Self.lookPause)
-                if try await look() { return }
+                do { if try await look() { return } } catch { try note(error) }
             }
             guard now >= next, let index = queue.popLast() else {
                 try await Task.sleep(for: .milliseconds(pace == nil ? 20 : 1))
                 continue
             }
             if ended.contains(rollout.vehicles[index].vehicle) { continue }
-            try await carryOut(index)
+            do { try await carryOut(index) } catch {
+                // The same gateway gets the same right once more.
+                try note(error)
+                parked.append(index)
+            }
             if let pace { next = next.advanced(by: pace.gap) }
         }
     }
@@ -271,10 +285,13 @@ extension FleetBench {
         return rate >= 50
     }
 
-    private typealias Played = (work: [NightGateway.Work], looks: Spread, leaves: Spread)
+    private typealias Played = (
+        work: [NightGateway.Work], looks: Spread, leaves: Spread, repeats: Int
+    )
 
     private static func rowOfLooks(_ all: Played) {
         row("  a look at the wave (\(all.looks.count)), the longest, ms", all.looks.share(1), "")
+        row("  statements that waited too long, and were repeated", Double(all.repeats), "")
         row("  a report of vehicles not heard (\(all.leaves.count)), longest, ms", all.leaves.share(1), "")
     }
 
@@ -308,11 +325,13 @@ extension FleetBench {
         }
         var work: [NightGateway.Work] = []
         var (looks, leaves): ([Double], [Double]) = ([], [])
+        var repeats = 0
         for player in players {
             work += await player.work
             looks += await player.looks
             leaves += await player.leaves
+            repeats += await player.repeats
         }
-        return (work, Spread(looks), Spread(leaves))
+        return (work, Spread(looks), Spread(leaves), repeats)
     }
 }
