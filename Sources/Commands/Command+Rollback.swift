@@ -24,9 +24,9 @@ extension Command {
             ),
         ],
         flags: [
-            agreed, preview, returnImage, imageVersion, reason, state, clockIsRight, fleetAddress,
-            profiles, bus, simulated, pace, seed, notify, events, report, json, quiet, noColor,
-            wide,
+            agreed, preview, savedPlan, approved, returnImage, imageVersion, reason, state,
+            clockIsRight, fleetAddress, profiles, bus, simulated, pace, seed, notify, events,
+            report, json, quiet, noColor, wide,
         ],
         examples: [
             Example(

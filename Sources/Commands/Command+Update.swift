@@ -29,9 +29,9 @@ extension Command {
         flags: [
             agreed, allFitting, moduleName, moduleSerial, moduleAddress, moduleProfile,
             moduleSecret,
-            modulePasskey, imageVersion, downgrade, nearby, adapter, state, clockIsRight,
-            fleetAddress, profiles, bus, simulated, pace, seed, events, report, json, quiet,
-            noColor, wide,
+            modulePasskey, imageVersion, downgrade, nearby, adapter, savedPlan, approved, state,
+            clockIsRight, fleetAddress, profiles, bus, simulated, pace, seed, events, report, json,
+            quiet, noColor, wide,
         ],
         examples: [
             Example("yardmaster update tag-2.0.0.zip", "The one module in range that it fits."),

@@ -62,7 +62,7 @@ extension Command {
         "approved",
         .file("FILE"),
         help: "The saved plan that was approved, with its signatures beside it.",
-        fallback: "the manifest's path with '.plan' at its end"
+        fallback: "for 'run', the manifest's path with '.plan' at its end"
     )
 
     package static let signingKey = Flag(

@@ -331,18 +331,6 @@ package struct LocalCoordinator: Coordinator {
         return left
     }
 
-    /// A recall that comes later is found in the transaction in which the act is intended.
-    package func permit(
-        _ act: Act,
-        on serial: Serial,
-        paying: Bool,
-        unless stop: StopSignal
-    ) async throws(JournalError) -> Permit {
-        guard let image = act.debt?.image else { return .granted }
-        let recalls = try await journal.recalls()
-        return recalls.first { $0.image == image }.map { .recalled($0) } ?? .granted
-    }
-
     package func release(_ lease: Lease, with verdict: Verdict?) async throws(JournalError) {
         try await journal.release(held(lease))
     }

@@ -63,7 +63,7 @@ extension UpdateRun: UpdateNotes {
             try await write(session, intending: act)
         } catch {
             guard error.kind == .recalled else { throw .journal(error) }
-            // It was recalled after the permit: nothing was written, and nothing is sent.
+            // Nothing was written, and nothing is sent.
             execution.debtAndActs = before
             throw .verdict(.rejected, .rejected, error.words)
         }

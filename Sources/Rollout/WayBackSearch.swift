@@ -1,4 +1,4 @@
-import Base
+package import Base
 package import Manifest
 package import Store
 
@@ -10,6 +10,17 @@ package struct WayBackSearch: Sendable {
         /// The rollout has sent it nothing.
         case untouched
         case refused(String)
+
+        package var image: PlannedImage? { if case .back(let image) = self { image } else { nil } }
+
+        package var refusal: String? { if case .refused(let why) = self { why } else { nil } }
+    }
+
+    /// A vehicle, what was sent to its module last, and what becomes of it.
+    package struct Row: Sendable {
+        package let vehicle: PlannedVehicle
+        package let sent: Transfer?
+        package let fate: Fate
     }
 
     /// An image that modules may have run before.
@@ -27,18 +38,21 @@ package struct WayBackSearch: Sendable {
 
     package struct Answer: Sendable {
         package var way = WayBack()
-        package var fates: [(vehicle: PlannedVehicle, sent: Transfer?, fate: Fate)] = []
+        package var fates: [Row] = []
     }
 
     /// Why an image must not go to a vehicle, from what was sent to its module; nil when it may.
     package typealias Objection = @Sendable (PlannedVehicle, Transfer, PlannedImage) -> String?
 
     private let plan: FrozenPlan
-    private let candidates: [Candidate]
+    /// The images of the plan.
+    private let images: Set<SHA256Digest>
+    /// By version, those that a person has named first.
+    private let candidates: [FirmwareVersion: [Candidate]]
     private let recalls: [Recall]
     private let objection: Objection
     /// The transfers to each module, in their order.
-    private var transfers: [Serial: [Transfer]] = [:]
+    private let transfers: [Serial: [Transfer]]
 
     package init(
         from plan: FrozenPlan,
@@ -48,45 +62,50 @@ package struct WayBackSearch: Sendable {
         objection: @escaping Objection = { _, _, _ in nil }
     ) {
         (self.plan, self.recalls, self.objection) = (plan, recalls, objection)
-        self.candidates = candidates.filter(\.isGiven) + candidates.filter { !$0.isGiven }
+        images = Set(plan.images.map(\.digest))
+        let ordered = candidates.filter(\.isGiven) + candidates.filter { !$0.isGiven }
+        self.candidates = Dictionary(grouping: ordered) { $0.image.version }
         self.transfers = Dictionary(grouping: transfers, by: \.serial)
     }
 
     package func answer() -> Answer {
         var answer = Answer()
         for vehicle in plan.vehicles {
-            let (sent, fate, part) = fate(of: vehicle)
-            if case .back(let image) = fate, let part {
-                answer.way.bring(vehicle.serial, to: image, part: part)
+            let row = row(of: vehicle)
+            if let image = row.fate.image, let sent = row.sent {
+                answer.way.bring(vehicle.serial, to: image, part: sent.part)
             }
-            answer.fates.append((vehicle, sent, fate))
+            answer.fates.append(row)
         }
         return answer
     }
 
-    private func fate(of vehicle: PlannedVehicle) -> (Transfer?, Fate, ModulePart?) {
+    private func row(of vehicle: PlannedVehicle) -> Row {
         let known = transfers[vehicle.serial] ?? []
-        let images = Set(plan.images.map(\.digest))
         let own = known.indices.filter {
             known[$0].rollout == plan.name && images.contains(known[$0].image)
         }
-        guard let first = own.first, let last = own.last else { return (nil, .untouched, nil) }
-        let (sent, now) = (known[first], known[last])
-        guard own.allSatisfy({ known[$0].target == sent.target }) else {
-            let why = "the rollout has updated several of its parts: a manifest can bring them back"
-            return (now, .refused(why), nil)
+        guard let first = own.first, let last = own.last else {
+            return Row(vehicle: vehicle, sent: nil, fate: .untouched)
         }
-        guard let before = sent.before else {
-            let why =
+        let sent = known[first]
+        let fate: Fate
+        if own.contains(where: { known[$0].target != sent.target }) {
+            fate = .refused(
+                "the rollout has updated several of its parts: a manifest can bring them back"
+            )
+        } else if let before = sent.before {
+            // What an earlier rollout has installed is known to the bit.
+            let earlier = known[..<first].last { $0.target == sent.target && $0.isProven }
+            let build = earlier?.version == before ? earlier?.image : nil
+            fate = self.fate(of: vehicle, known[last], to: before, build: build)
+        } else {
+            fate = .refused(
                 "nobody knows what it ran before: its module was in its bootloader when the update "
-                + "began"
-            return (now, .refused(why), nil)
+                    + "began"
+            )
         }
-        // What an earlier rollout has installed is known to the bit.
-        let earlier = known[..<first].last { $0.target == sent.target && $0.isProven }
-        let build = earlier?.version == before ? earlier?.image : nil
-        let fate = fate(of: vehicle, now, to: before, build: build)
-        return (now, fate, ModulePart(rawValue: sent.target) ?? .secondary)
+        return Row(vehicle: vehicle, sent: known[last], fate: fate)
     }
 
     private func fate(
@@ -96,9 +115,9 @@ package struct WayBackSearch: Sendable {
         build: SHA256Digest?
     ) -> Fate {
         var why: String?
-        for candidate in candidates {
+        for candidate in candidates[version] ?? [] {
             let image = candidate.image
-            guard image.version == version, image.fits.family == vehicle.family,
+            guard image.fits.family == vehicle.family,
                 candidate.isGiven || build == image.digest || build == nil && !candidate.isOwn
             else { continue }
             guard let refusal = refusal(vehicle, sent, image) else { return .back(to: image) }
@@ -124,4 +143,9 @@ package struct WayBackSearch: Sendable {
         }
         return objection(vehicle, sent, image)
     }
+}
+
+extension Transfer {
+    /// The part of the module that it replaces.
+    package var part: ModulePart { ModulePart(rawValue: target) ?? .secondary }
 }

@@ -1,5 +1,6 @@
 import Commands
 import Operations
+import Show
 
 /// `approve`: signs a saved plan.
 struct ApproveCommand {
@@ -12,7 +13,10 @@ struct ApproveCommand {
     }
 
     func run(_ context: Context) throws(CommandError) -> ExitCode {
-        if !common.isQuiet { context.console.note(signing.summary) }
+        if !common.isQuiet {
+            let text = signing.summary
+            context.console.note(context.columns.map { Columns.folded(text, $0 - 1) } ?? text)
+        }
         let answer = try signing.sign()
         context.answer(common, answer.document, answer.text)
         return .done

@@ -17,16 +17,17 @@ struct UpdateCommand {
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        try ApprovalCheck.demandNone("update-\(RealTime().wallTime.description)", context)
         guard let proposal = try await UpdateSearch(wish, options, context).proposal() else {
             return Signals.exitCode ?? tellMissing()
         }
         if let code = Signals.exitCode { return code }
         options.show(proposal.lines, isAsked: !wish.isAgreed, context)
-        if !wish.isAgreed, try await !Question.demand("Update?", context) {
+        let preparation = RunPreparation(options, context)
+        let question = wish.isAgreed ? nil : "Update?"
+        guard try await preparation.agrees(to: proposal.plan, asking: question) else {
             return Signals.exitCode ?? .done
         }
-        return try await RunPreparation(options, context).run(proposal.plan, isOrder: true)
+        return try await preparation.run(proposal.plan, isOrder: true)
     }
 
     private func tellMissing() -> ExitCode {

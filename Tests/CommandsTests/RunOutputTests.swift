@@ -161,12 +161,14 @@ import Testing
         let lines = [
             PlanOrigin.manifest("/m.yaml"), .order(["bus 1", "command lock"], manifest: "/m.yaml"),
             .image("/new image.zip", modules: ["--all"]),
+            .rollback("city 4", words: ["--image", "/old.zip", "bus-1"]),
         ].map { $0.again(flags) }
         #expect(
             lines == [
                 "yardmaster run --again /m.yaml",
                 "yardmaster exec --manifest /m.yaml 'bus 1' 'command lock'",
                 "yardmaster update '/new image.zip' --all",
+                "yardmaster rollback 'city 4' --image /old.zip bus-1",
             ]
         )
     }

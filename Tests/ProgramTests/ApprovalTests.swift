@@ -218,6 +218,83 @@ import Workbench
         }
     }
 
+    @Test func `update shows its proposal, saves it, and does it when it is approved`() throws {
+        let yard = try Yard(need: 1)
+        let (program, environment) = (yard.program, yard.environment)
+        try program.write(
+            "lamps.yaml",
+            """
+            name: lamps
+            seed: 7
+            modules:
+              - {serial: lamp-0001, family: nordic, version: "4.1.0", count: 2, restart-time: 200ms}
+            """
+        )
+        let image = Program.repository.appending(path: "manifests/demo/city-4.12.0.zip")
+        func update(_ more: String...) throws -> Program.Result {
+            let words = ["update", image.path(percentEncoded: false), "--simulate", "lamps.yaml"]
+            return try program.run(
+                words + ["--state", program.state, "--serial", "lamp-0001"] + more,
+                environment: environment
+            )
+        }
+        let refused = try update("--yes")
+        #expect(refused.status == 77, "\(refused.errors)")
+        #expect(refused.output.contains("lamp-0001, nordic"), "\(refused.output)")
+        #expect(refused.output.contains("4.1.0 → 4.12.0"), "\(refused.output)")
+        #expect(refused.errors.contains("because anna has not approved it\n"))
+        #expect(refused.errors.contains("the same command with --save FILE writes this plan"))
+        let saved = try update("--save", "lamp.plan")
+        #expect(saved.status == 0, "\(saved.errors)")
+        #expect(saved.output.contains("'yardmaster approve --key KEY lamp.plan' signs it"))
+        #expect(try update("--yes", "--approved", "lamp.plan").status == 77)
+        let plan = URL(filePath: program.folder.path + "/lamp.plan")
+        try program.write(
+            "lamp.plan.a.minisig",
+            Data(Yard.anna.sign(Array(try Data(contentsOf: plan))))
+        )
+        let other = try update("--yes", "--approved", "lamp.plan", "--serial", "lamp-0002")
+        #expect(other.status == 77, "\(other.errors)")
+        #expect(other.errors.contains("was not approved as a vehicle of it"), "\(other.errors)")
+        let done = try update("--yes", "--approved", "lamp.plan")
+        #expect(done.status == 0 && done.lastLine.contains(" ok=1 "), "\(done.errors)")
+        #expect(done.output.contains("\napproved by anna\n"), "\(done.output)")
+    }
+
+    @Test func `a rollback is approved like a rollout`() throws {
+        let yard = try Yard(need: 1)
+        let program = yard.program
+        // Without a policy, as nobody has to approve what happens before it.
+        #expect(try program.run(program.steeredRun).status == 0)
+        let image = try OldCity.write(in: program)
+        func rollback(_ more: String...) throws -> Program.Result {
+            try program.run(
+                [
+                    "rollback", "--simulate", "depot.yaml", "--state", program.state, "--image",
+                    image,
+                ]
+                    + more + ["steered"],
+                environment: yard.environment
+            )
+        }
+        let refused = try rollback("--yes")
+        #expect(refused.status == 77, "\(refused.errors)")
+        #expect(refused.output.contains("2 vehicles go back; with that steered is recalled"))
+        #expect(refused.errors.contains("--save FILE writes this plan"), "\(refused.errors)")
+        let status = ["status", "--state", program.state]
+        #expect(!(try program.run(status).output.contains("recalled")))
+        let saved = try rollback("--save", "back.plan")
+        #expect(saved.status == 0, "\(saved.errors)")
+        let plan = URL(filePath: program.folder.path + "/back.plan")
+        try program.write(
+            "back.plan.a.minisig",
+            Data(Yard.anna.sign(Array(try Data(contentsOf: plan))))
+        )
+        let done = try rollback("--yes", "--approved", "back.plan")
+        #expect(done.status == 0 && done.lastLine.contains(" ok=2 "), "\(done.errors)")
+        #expect(done.output.contains("\napproved by anna\n"), "\(done.output)")
+    }
+
     @Test func `a rehearsal that names no policy needs no approval`() throws {
         let yard = try Yard()
         #expect(try yard.program.run(yard.program.steeredRun).status == 0)
@@ -245,7 +322,7 @@ import Workbench
         #expect(signed.status == 0, "\(signed.errors)")
         #expect(
             signed.errors.contains(
-                "rollout steered\n2 vehicles: v1, v2\nimage {\"name\":\"city\""
+                "rollout steered\n2 vehicles: v1, v2\nimage: name city, sha256 "
             )
         )
         #expect(

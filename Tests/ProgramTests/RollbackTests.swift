@@ -4,6 +4,25 @@ import Foundation
 import Images
 import Testing
 
+/// The release of before the usual one, as a file that a person has.
+enum OldCity {
+    static func write(in program: Program) throws -> String {
+        let firmware = (0..<30_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        let packet = InitPacket(
+            type: .application,
+            applicationSize: UInt32(firmware.count),
+            digest: SHA256.digest(of: firmware),
+            firmwareVersion: FirmwareVersion(4, 11, 3).packed
+        )
+        var zip = ZipWriter()
+        let manifest = #"{"manifest": {"application": {"dat_file": "a.dat", "bin_file": "a.bin"}}}"#
+        try zip.add("manifest.json", Array(manifest.utf8))
+        try zip.add("a.dat", packet.serialized)
+        try zip.add("a.bin", firmware)
+        return try program.write("city-4.11.3.zip", Data(zip.finish()))
+    }
+}
+
 /// `rollback` and `recall`, as people and scripts use them.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct RollbackTests {
     private static let digest = "7505fe5b8af2bb43117d294cd35b8eebf17838e5390865a4b031c76da50094cf"
@@ -22,22 +41,7 @@ import Testing
         )
     }
 
-    /// The release of before, as a file that a person has.
-    private func image() throws -> String {
-        let firmware = (0..<30_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
-        let packet = InitPacket(
-            type: .application,
-            applicationSize: UInt32(firmware.count),
-            digest: SHA256.digest(of: firmware),
-            firmwareVersion: FirmwareVersion(4, 11, 3).packed
-        )
-        var zip = ZipWriter()
-        let manifest = #"{"manifest": {"application": {"dat_file": "a.dat", "bin_file": "a.bin"}}}"#
-        try zip.add("manifest.json", Array(manifest.utf8))
-        try zip.add("a.dat", packet.serialized)
-        try zip.add("a.bin", firmware)
-        return try program.write("city-4.11.3.zip", Data(zip.finish()))
-    }
+    private func image() throws -> String { try OldCity.write(in: program) }
 
     @Test func `vehicles go back to what they ran, and the rollout is recalled`() throws {
         #expect(try yard.run().status == 0)
@@ -46,6 +50,7 @@ import Testing
         let without = try rollback("--dry-run", "yard")
         #expect(without.status == 0)
         #expect(without.output.contains("b1: stays as it is: it ran 4.11.3 before"))
+        #expect(without.output.contains("\n3 stay as they are\n"), "\(without.output)")
         let nothing = try rollback("--yes", "yard")
         #expect(nothing.status == 10 && nothing.errors.contains("nothing is brought back"))
         #expect(try yard.say("status").output.contains("finished"))
@@ -53,6 +58,18 @@ import Testing
         let shown = try rollback("--image", file, "yard")
         #expect(shown.status == 64 && shown.errors.contains("--yes"), "\(shown.errors)")
         #expect(shown.output.contains("b1: 4.12.0 → 4.11.3"), "\(shown.output)")
+        #expect(
+            shown.output.contains("3 vehicles go back; with that yard is recalled"),
+            "\(shown.output)"
+        )
+        let preview = try rollback("--dry-run", "--image", file, "yard", "b1").output
+        #expect(
+            preview.contains("1 vehicle goes back; with that")
+                && preview.contains("next: yardmaster rollback --state ")
+                && preview.contains(" --simulate ")
+                && preview.contains("depot.yaml yard --image \(file) b1\n"),
+            "\(preview)"
+        )
 
         let done = try rollback("--yes", "--reason", "brakes", "--image", file, "yard")
         #expect(done.status == 0, "\(done.output) \(done.errors.suffix(900))")
@@ -117,6 +134,7 @@ import Testing
         let recalled = try yard.say("recall", "city", "--reason", "brakes")
         #expect(recalled.status == 0, "\(recalled.errors)")
         #expect(recalled.output.contains("b1 runs city"), "\(recalled.output)")
+        #expect(recalled.output.contains("\nnext: yardmaster rollback --state "))
         let run = try yard.run("yard", "--events", "recalled.jsonl")
         #expect(run.status == 10, "\(run.lastLine)")
         // No module is searched for.

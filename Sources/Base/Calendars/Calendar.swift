@@ -31,11 +31,4 @@ package enum Calendar {
         let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
         return era * 146_097 + dayOfEra - 719_468
     }
-
-    static func year(ofDay number: Int64) -> Int64 {
-        var year = 1_970 + floor(number * 400, 146_097)
-        while day(year: year, month: 1, day: 1) > number { year -= 1 }
-        while day(year: year + 1, month: 1, day: 1) <= number { year += 1 }
-        return year
-    }
 }

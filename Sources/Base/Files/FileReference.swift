@@ -22,6 +22,19 @@ package struct FileReference: Sendable, Hashable {
         FileReference(text: text + ending, path: path + ending)
     }
 
+    /// The path as a URL that `ImageSource` reads.
+    package static func url(_ path: String) -> String {
+        let marks = Array("/-._~".utf8)
+        return (path.hasPrefix("/") ? "file://" : "file:")
+            + path.utf8.map { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: String(UnicodeScalar(byte))
+                case _ where marks.contains(byte): String(UnicodeScalar(byte))
+                default: "%" + Hex.text([byte])
+                }
+            }.joined()
+    }
+
     /// The directory part of a path: empty for a bare name.
     package static func directory(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "" }

@@ -148,12 +148,7 @@ struct CanonicalForm {
 
     /// One opening of a length, each day, is written as before there were others.
     private static func value(_ window: Window) -> JSONValue {
-        var nightly: (from: TimeOfDay, length: Duration)?
-        if window.openings.count == 1, window.openings[0].days.isEmpty,
-            case .after(let length) = window.openings[0].end
-        {
-            nightly = (window.openings[0].from, length)
-        }
+        let nightly = window.nightly
         func list(_ items: [some CustomStringConvertible]) -> JSONValue? {
             items.isEmpty ? nil : .array(items.map { .string($0.description) })
         }

@@ -11,24 +11,41 @@ extension FrozenPlan {
     ) -> FrozenPlan {
         var needed = PlanCheck.imageNames(steps)
         for step in steps { needed.formUnion(step.update?.via ?? []) }
-        var plan = FrozenPlan(
+        return with(
             name: name,
             vehicles: vehicles.filter { chosen.contains($0.id) }.map { $0.with(steps: steps) },
-            list: list,
             images: images.filter { needed.contains($0.name) },
-            always: [],
             rollout: RolloutPolicy(
                 waves: [.rest],
                 pause: nil,
                 window: nil,
                 retry: rollout.retry,
                 tolerance: rollout.tolerance
-            ),
+            )
+        )
+    }
+
+    /// The same fleet with other work.
+    func with(
+        name: String,
+        vehicles: [PlannedVehicle],
+        images: [PlannedImage] = [],
+        always: [Step] = [],
+        rollout: RolloutPolicy,
+        trust: TrustPolicy? = nil
+    ) -> FrozenPlan {
+        var plan = FrozenPlan(
+            name: name,
+            vehicles: vehicles,
+            list: list,
+            images: images,
+            always: always,
+            rollout: rollout,
             radio: radio,
             settle: settle,
             connect: connect,
             fetch: fetch,
-            trust: trust,
+            trust: trust ?? self.trust,
             profiles: profiles,
             place: place
         )
@@ -48,23 +65,11 @@ extension FrozenPlan {
         var policy = rollout
         // A setting that repeats updates each night must not repeat the rotation of secrets.
         policy.again = .whenAsked
-        var plan = FrozenPlan(
+        return with(
             name: name + Self.rotation,
             vehicles: vehicles.filter(\.keepsSecretInFile).map { $0.with(steps: [step]) },
-            list: list,
-            images: [],
-            always: [],
-            rollout: policy,
-            radio: radio,
-            settle: settle,
-            connect: connect,
-            fetch: fetch,
-            trust: trust,
-            profiles: profiles,
-            place: place
+            rollout: policy
         )
-        plan.holders = holders
-        return plan
     }
 
     /// The plan of this name that is derived from this one: itself, or its rotation.

@@ -34,12 +34,11 @@ package struct NamedImage: Sendable {
     package func planned(for family: Family, among families: Int = 1) -> PlannedImage {
         PlannedImage(
             name: families == 1 ? title : "\(title)-\(family.rawValue)",
-            source: .file(FileReference(path, relativeTo: "")),
+            path: path,
             digest: digest,
             version: version,
             size: size,
-            fits: PlannedImage.Fits(family: family, type: nil, variant: nil),
-            place: Place(file: path, line: 1, column: 1)
+            for: family
         )
     }
 }

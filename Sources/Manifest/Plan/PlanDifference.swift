@@ -8,27 +8,39 @@ package enum PlanDifference {
         let (mine, theirs) = (PlanLeaves(now), PlanLeaves(approved))
         let known = Dictionary(theirs.vehicles) { first, _ in first }
         let present = Dictionary(mine.vehicles) { first, _ in first }
-        // One line for all vehicles with the same difference.
-        var order: [String] = []
-        var whose: [String: [String]] = [:]
-        func note(_ line: String, _ vehicle: String) {
-            if whose[line] == nil { order.append(line) }
-            whose[line, default: []].append(vehicle)
-        }
+        var notes: [(line: String, vehicle: String)] = []
         for (id, leaves) in mine.vehicles {
             let lines = known[id].map { compare(leaves, $0) }
-            for line in lines ?? ["was not approved as a vehicle of it"] { note(line, id) }
+            notes += (lines ?? ["was not approved as a vehicle of it"]).map { ($0, id) }
         }
         for (id, _) in theirs.vehicles where present[id] == nil {
-            note("was approved and is not in the plan", id)
+            notes.append(("was approved and is not in the plan", id))
         }
-        let ofVehicles = order.map { line in
-            let vehicles = whose[line] ?? []
-            let more = vehicles.count > 1 ? " and \(vehicles.count - 1) more" : ""
-            return "\(vehicles.first?.visible ?? "")\(more): \(line)"
+        // One line for all vehicles with the same difference.
+        var whose = Dictionary(grouping: notes, by: \.line).mapValues(\.count)
+        let ofVehicles = notes.compactMap { note in
+            whose.removeValue(forKey: note.line).map { count in
+                let more = count > 1 ? " and \(count - 1) more" : ""
+                return "\(note.vehicle.visible)\(more): \(note.line)"
+            }
         }
         let lines = ofVehicles + compare(mine.others, theirs.others)
         return lines.isEmpty ? ["its parts were approved in another order"] : lines
+    }
+
+    /// What a part of such a text says, on one line.
+    package static func words(_ value: JSONValue, _ name: String = "") -> String {
+        switch value {
+        case .object(let members):
+            members.filter { $0.value.array?.isEmpty != true }
+                .map { "\($0.name) \(words($0.value, $0.name))" }.joined(separator: ", ")
+        case .array(let elements):
+            elements.map { words($0) }.joined(
+                separator: elements.first?.members != nil
+                    ? "; " : elements.first?.array != nil ? ", " : " "
+            )
+        case .null, .bool, .string, .integer, .number: PlanLeaves.text(value, name)
+        }
     }
 
     private static func compare(_ now: [PlanLeaves.Leaf], _ approved: [PlanLeaves.Leaf]) -> [String]
@@ -56,20 +68,19 @@ private struct PlanLeaves {
     private(set) var others: [Leaf] = []
 
     init(_ plan: JSONValue) {
-        let steps = plan["steps"]?.array ?? []
+        func elements(_ name: String) -> [JSONValue] { plan[name]?.array ?? [] }
+        let steps = elements("steps")
         var images: [String: [Leaf]] = [:]
-        for image in plan["images"]?.array ?? [] {
+        for image in elements("images") {
             let name = image["name"]?.string ?? ""
             images[name] = Self.leaves(image, "image \(name)")
         }
-        var devices: [String: JSONValue] = [:]
-        for device in plan["devices"]?.array ?? [] {
-            guard let pair = device.array, pair.count == 2, let id = pair[0].string else {
-                continue
-            }
-            devices[id] = pair[1]
-        }
-        for row in plan["vehicles"]?.array ?? [] {
+        let pairs = elements("devices").compactMap(\.array)
+        let devices = Dictionary(
+            pairs.map { ($0.first?.string ?? "", $0.last ?? .null) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for row in elements("vehicles") {
             guard let row = row.array, row.count >= 5, let id = row[0].string else { continue }
             let index = row[4].integer.flatMap { Int(exactly: $0) } ?? -1
             let own = steps.indices.contains(index) ? steps[index] : .null
@@ -99,12 +110,17 @@ private struct PlanLeaves {
             members.flatMap { leaves($0.value, "\(path): \($0.name)") }
         case .array(let elements):
             elements.enumerated().flatMap { leaves($0.element, "\(path) \($0.offset + 1)") }
-        case .string(let text): [Leaf(path: path, value: text.isEmpty ? "''" : text)]
-        // Lengths of time are kept in nanoseconds.
-        case .integer(let number) where number >= 1_000_000_000 && !path.hasSuffix("size"):
-            [Leaf(path: path, value: exact(.nanoseconds(number)))]
-        case .bool, .integer, .number: [Leaf(path: path, value: value.text)]
+        case .bool, .string, .integer, .number: [Leaf(path: path, value: text(value, path))]
         }
+    }
+
+    fileprivate static func text(_ value: JSONValue, _ path: String) -> String {
+        if let text = value.string { return text.isEmpty ? "''" : text }
+        // Lengths of time are kept in nanoseconds.
+        if let number = value.integer, number >= 1_000_000_000, !path.hasSuffix("size") {
+            return exact(.nanoseconds(number))
+        }
+        return value.text
     }
 
     /// As people write it, where that says it exactly.

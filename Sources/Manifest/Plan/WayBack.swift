@@ -35,16 +35,15 @@ package struct WayBack: Sendable, Equatable {
 
     // MARK: Its text beside the sources of the rollout
 
+    /// The images are written as in a manifest.
     package var text: String {
         let rows = targets.sorted { $0.key.text < $1.key.text }
         return JSONValue.object([
-            "form": "yardmaster-way-back-1",
-            "images": .array(images.map(\.wayBack)),
+            "form": "yardmaster-way-back-2",
+            "images": .object(images.map { JSONMember($0.name, $0.written) }),
             "modules": .array(
                 rows.map { serial, target in
-                    .array([
-                        .string(serial.text), .string(target.image), .string(target.part.rawValue),
-                    ])
+                    [.string(serial.text), .string(target.image), .string(target.part.rawValue)]
                 }
             ),
         ]).text
@@ -52,10 +51,13 @@ package struct WayBack: Sendable, Equatable {
 
     /// Nil for text of another form.
     package init?(text: String) {
-        guard let value = try? JSONValue(json: text), let images = value["images"]?.array,
-            let modules = value["modules"]?.array
+        let reader = ImageReader(diagnostics: Diagnostics(), directory: "")
+        guard let value = try? JSONValue(json: text), let images = value["images"],
+            let modules = value["modules"]?.array,
+            let entries = SourceNode.parse(Array(images.text.utf8), file: "", reader.diagnostics)?
+                .entries(reader.diagnostics, of: "images")
         else { return nil }
-        self.images = images.compactMap { PlannedImage(wayBack: $0) }
+        self.images = entries.compactMap(reader.image)
         for module in modules {
             guard let row = module.array, row.count == 3,
                 let serial = row[0].string.flatMap({ Serial($0) }), let image = row[1].string,
@@ -63,7 +65,7 @@ package struct WayBack: Sendable, Equatable {
             else { return nil }
             targets[serial] = Target(image: image, part: part)
         }
-        guard self.images.count == images.count else { return nil }
+        guard self.images.count == entries.count else { return nil }
     }
 }
 
@@ -87,26 +89,18 @@ extension FrozenPlan {
         policy.again = .whenAsked
         // The run of the rollout ends at its next safe point.
         policy.overlap = .replace
-        var plan = FrozenPlan(
+        var plan = with(
             name: Self.rollback(of: name),
             vehicles: vehicles.compactMap { vehicle in
                 way.targets[vehicle.serial].map {
                     vehicle.with(steps: vehicle.steps(to: $0, place))
                 }
             },
-            list: list,
             images: way.images,
             always: always,
             rollout: policy,
-            radio: radio,
-            settle: settle,
-            connect: connect,
-            fetch: fetch,
-            trust: TrustPolicy(repositories: [], allowed: trust.allowed, denied: trust.denied),
-            profiles: profiles,
-            place: place
+            trust: TrustPolicy(repositories: [], allowed: trust.allowed, denied: trust.denied)
         )
-        plan.holders = holders
         plan.notify = notify
         return plan
     }
@@ -133,17 +127,9 @@ extension PlannedVehicle {
 extension PlannedImage {
     /// The same image by its digest alone, which was trusted before.
     fileprivate func pinned(as name: String) -> PlannedImage {
-        PlannedImage(
-            name: name,
-            source: source,
-            mirrors: mirrors,
-            packing: packing,
-            digest: digest,
-            version: version,
-            size: size,
-            fits: fits,
-            place: place
-        )
+        var image = self
+        (image.name, image.trust, image.attachments, image.predecessor) = (name, .digest, [], nil)
+        return image
     }
 
     /// An image that is known by its digest, in a file.
@@ -152,6 +138,7 @@ extension PlannedImage {
         path: String,
         digest: SHA256Digest,
         version: FirmwareVersion,
+        size: ByteCount? = nil,
         for family: Family
     ) {
         self.init(
@@ -159,68 +146,36 @@ extension PlannedImage {
             source: .file(FileReference(path, relativeTo: "")),
             digest: digest,
             version: version,
-            size: nil,
+            size: size,
             fits: Fits(family: family, type: nil, variant: nil),
             place: Place(file: path, line: 1, column: 1)
         )
     }
 
-    /// Its facts, as the text of a way back has them.
-    fileprivate var wayBack: JSONValue {
-        let (kind, place): (String, String) =
+    /// What a manifest says of it.
+    fileprivate var written: JSONValue {
+        let (url, isPlain): (String, Bool) =
             switch source {
-            case .https(let url), .http(let url): ("url", url)
-            case .file(let file): ("path", file.path)
+            case .https(let url): (url, false)
+            case .http(let url): (url, true)
+            case .file(let file): (FileReference.url(file.path), false)
             }
         return .object([
-            "name": .string(name),
+            "url": .string(url),
+            "allow-http": isPlain ? true : nil,
             "sha256": .string(digest.description),
             "version": .string(version.description),
             "size": size.map { .int($0.bytes) },
-            "family": .string(fits.family.rawValue),
-            "type": fits.type.map { .integer(Int64($0)) },
-            "variant": fits.variant.map { .integer(Int64($0)) },
-            "unpacked": packing.map { .string($0.digest.description) },
-            "unpacked-size": packing.map { .int($0.size.bytes) },
-            kind: .string(place),
+            "fits": .object([
+                "family": .string(fits.family.rawValue),
+                "type": fits.type.map { .integer(Int64($0)) },
+                "variant": fits.variant.map { .integer(Int64($0)) },
+            ]),
+            "gzip": packing.map { packing in
+                .object([
+                    "sha256": .string(packing.digest.description), "size": .int(packing.size.bytes),
+                ])
+            },
         ])
-    }
-
-    fileprivate init?(wayBack value: JSONValue) {
-        func number(_ name: String) -> UInt32? {
-            value[name]?.integer.flatMap { UInt32(exactly: $0) }
-        }
-        func size(_ name: String) -> ByteCount? {
-            value[name]?.integer.flatMap { Int(exactly: $0) }.flatMap { ByteCount(bytes: $0) }
-        }
-        func digest(_ name: String) -> SHA256Digest? {
-            value[name]?.string.flatMap { SHA256Digest($0) }
-        }
-        let source: ImageSource? =
-            if let path = value["path"]?.string {
-                .file(FileReference(path, relativeTo: ""))
-            } else {
-                value["url"]?.string.flatMap { try? ImageSource($0, relativeTo: "") }
-            }
-        guard let name = value["name"]?.string, let digest = digest("sha256"),
-            let version = value["version"]?.string.flatMap({ FirmwareVersion($0) }),
-            let family = value["family"]?.string.flatMap({ Family(rawValue: $0) }), let source
-        else { return nil }
-        var packing: Packing?
-        if let unpacked = SHA256Digest(value["unpacked"]?.string ?? ""),
-            let bytes = size("unpacked-size")
-        {
-            packing = Packing(digest: unpacked, size: bytes)
-        }
-        self.init(
-            name: name,
-            source: source,
-            packing: packing,
-            digest: digest,
-            version: version,
-            size: size("size"),
-            fits: Fits(family: family, type: number("type"), variant: number("variant")),
-            place: Place(file: source.description, line: 1, column: 1)
-        )
     }
 }

@@ -23,7 +23,7 @@ struct ImageReader {
             .sorted { $0.name < $1.name }
     }
 
-    private func image(_ entry: SourceNode.Entry) -> PlannedImage? {
+    func image(_ entry: SourceNode.Entry) -> PlannedImage? {
         var reader = TableReader(entry.value, Grammar.image, diagnostics)
         let url = reader.value("url")
         let digest = reader.text("sha256").flatMap { text in SHA256Digest(text) }

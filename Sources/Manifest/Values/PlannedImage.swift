@@ -21,7 +21,7 @@ package struct PlannedImage: Sendable, Equatable {
         package let size: ByteCount
     }
 
-    package let name: String
+    package internal(set) var name: String
     package let source: ImageSource
     /// Other sources of the same bytes, in the order in which they are tried.
     package let mirrors: [ImageSource]
@@ -31,9 +31,9 @@ package struct PlannedImage: Sendable, Equatable {
     package let version: FirmwareVersion
     package let size: ByteCount?
     package let fits: Fits
-    package let trust: ImageTrust
+    package internal(set) var trust: ImageTrust
     /// Documents that are kept with it: its bill of materials and its attestations.
-    package let attachments: [Attachment]
+    package internal(set) var attachments: [Attachment]
     /// The oldest version that a module must run before; only the image's signer can set it.
     package internal(set) var predecessor: FirmwareVersion?
     package let place: Place

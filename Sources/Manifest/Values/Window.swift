@@ -56,15 +56,21 @@ package struct Window: Sendable, Hashable {
         return all.sorted { "\($0)" < "\($1)" }
     }
 
+    /// Its only opening, when that has a length and is one of each day.
+    var nightly: (from: TimeOfDay, length: Duration)? {
+        guard openings.count == 1, openings[0].days.isEmpty,
+            case .after(let length) = openings[0].end
+        else { return nil }
+        return (openings[0].from, length)
+    }
+
     /// The text for people: `from 01:00 Europe/Tallinn for 4h`, or the rules as they are written.
     package var words: String {
         func list(_ items: [some CustomStringConvertible]) -> String {
             items.map(\.description).joined(separator: ", ")
         }
-        if let opening = openings.first, openings.count == 1, opening.days.isEmpty,
-            freezes.isEmpty, own == nil, case .after(let length) = opening.end
-        {
-            return "from \(opening.from) \(zone) for \(length.brief)"
+        if let nightly, freezes.isEmpty, own == nil {
+            return "from \(nightly.from) \(zone) for \(nightly.length.brief)"
         }
         let days = freezes.isEmpty ? "" : ", not \(list(freezes))"
         let own = own.map { own in

@@ -1,11 +1,11 @@
 import Base
-package import Commands
+import Commands
 import Manifest
 import Show
 import Store
 
 /// Demands that a plan is approved as the policy of this machine says, before anything is done.
-package struct ApprovalCheck {
+struct ApprovalCheck {
     private static let mostDifferences = 100
 
     let options: RunOptions
@@ -31,8 +31,10 @@ package struct ApprovalCheck {
         let text = try plan.approvalText(options.fleet, options.common)
         let shared = try await shared(plan.name)
         let kept = ApprovalArchive(state: options.state).plan(of: plan.name)
-        let file = options.approved ?? options.manifest + ".plan"
-        let found = try [SignedPlan(file: file), kept, shared].compactMap(\.self)
+        let named = try options.approved.flatMap { path throws(CommandError) in
+            try SignedPlan(file: path)
+        }
+        let found = [named, kept, shared].compactMap(\.self)
         var signatures: [FoundSignature] = []
         for signature in found.flatMap(\.signatures)
         where !signatures.contains(where: { $0.text == signature.text }) {
@@ -41,7 +43,7 @@ package struct ApprovalCheck {
         let day = CalendarDay(of: try now())
         let verdict = rule.verdict(on: text, signatures, on: day)
         guard verdict.isMet else {
-            throw refusal(plan, verdict, rule, Self.changes(text, found, rule, day), file)
+            throw refusal(plan, verdict, rule, Self.changes(text, found, rule, day))
         }
         // Other gateways may know people whom this one does not.
         let others = shared?.signatures.map(\.text).filter { !verdict.counted.contains($0) } ?? []
@@ -49,18 +51,6 @@ package struct ApprovalCheck {
             names: verdict.approved,
             text: text,
             signatures: verdict.counted + others
-        )
-    }
-
-    /// Refuses an order whose plan is made by looking at vehicles, where it would have to be approved.
-    package static func demandNone(_ rollout: String, _ context: Context) throws(CommandError) {
-        guard let rule = try ApprovalPolicyFile.policy(context)?.rule(for: rollout), rule.need > 0
-        else { return }
-        throw CommandError(
-            .trust,
-            "plans must be approved here, and 'update' makes its plan while it looks for modules",
-            hint:
-                "'yardmaster init' writes a manifest, whose plan can be approved; nothing was touched"
         )
     }
 
@@ -100,19 +90,22 @@ package struct ApprovalCheck {
         _ plan: FrozenPlan,
         _ verdict: ApprovalVerdict,
         _ rule: ApprovalPolicy.Rule,
-        _ changes: [String],
-        _ file: String
+        _ changes: [String]
     ) -> CommandError {
-        CommandError(
+        let file = NextStep.quoted(options.approved ?? "FILE")
+        let sign = "'yardmaster approve --key KEY \(file)' signs it"
+        return CommandError(
             .trust,
             "the plan of \(plan.name) is not approved: \(verdict.approved.count) of the \(rule.need) "
                 + "approvals that this machine asks for"
                 + (verdict.approved.isEmpty
                     ? "" : ", by " + verdict.approved.joined(separator: ", ")),
             because: changes + verdict.words,
-            hint:
-                "'--save FILE' writes this plan and 'yardmaster approve FILE' signs it; put it with its "
-                + "signatures at \(NextStep.quoted(file)), or name it with --approved; nothing was touched"
+            hint: options.isManifests
+                ? "'yardmaster plan --save \(file) \(NextStep.quoted(options.manifest))' writes this plan, and "
+                    + "\(sign); nothing was touched"
+                : "the same command with --save \(file) writes this plan, \(sign), and with --approved "
+                    + "\(file) it is carried out; nothing was touched"
         )
     }
 }
@@ -127,14 +120,17 @@ extension FrozenPlan {
         return approvalText(fleet: fleet?.commonName, profiles: profiles)
     }
 
-    /// Writes it for people to approve.
+    /// Writes it for people to approve; returns what to do with it.
     func save(
         to path: String,
         _ fleet: FleetAccess?,
         _ common: CommonOptions
-    ) throws(CommandError) {
+    ) throws(CommandError) -> String {
         let text = try approvalText(fleet, common)
-        guard let code = Draft.write(Array(text.utf8), to: path, mode: 0o644) else { return }
+        guard let code = Draft.write(Array(text.utf8), to: path, mode: 0o644) else {
+            let file = NextStep.quoted(path)
+            return "the plan is in \(file); 'yardmaster approve --key KEY \(file)' signs it"
+        }
         throw CommandError(
             .cannotCreate,
             "the plan cannot be saved in \(path.visible)",

@@ -2,6 +2,7 @@ package import Base
 package import Commands
 import Glibc
 import Images
+import Manifest
 
 /// The signing of a saved plan, by the program that has the key.
 ///
@@ -30,10 +31,7 @@ package struct PlanSigning {
             )
         }
         (file, self.key) = (invocation.arguments[0], key)
-        guard let saved = try SignedPlan(file: file),
-            let plan = SignedPlan.document(saved.text)
-        else { throw SignedPlan.notAPlan(file) }
-        (text, self.plan) = (saved.text, plan)
+        (text, plan) = try SignedPlan.read(file)
     }
 
     /// What is signed, in a few lines.
@@ -47,7 +45,11 @@ package struct PlanSigning {
                 + vehicles.prefix(5).joined(separator: ", ") + more
         )
         for (name, list) in [("image", "images"), ("steps", "steps"), ("starts", "programs")] {
-            lines += (plan[list]?.array ?? []).map { "\(name) \($0.text)" }
+            lines += (plan[list]?.array ?? []).map { "\(name): \(PlanDifference.words($0))" }
+        }
+        for (name, part) in [("always", "always"), ("by the rules", "rollout")] {
+            let words = plan[part].map { PlanDifference.words($0) } ?? ""
+            if !words.isEmpty { lines.append("\(name): \(words)") }
         }
         return lines.map { $0.visible + "\n" }.joined()
     }

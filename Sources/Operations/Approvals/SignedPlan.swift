@@ -53,16 +53,12 @@ struct SignedPlan {
 
     private static let form = "yardmaster-plan-1"
 
-    /// The name of a plan's rollout.
-    static func name(in path: String) throws(CommandError) -> String {
-        guard let plan = try SignedPlan(file: path),
-            let name = document(plan.text)?["name"]?.string
-        else { throw notAPlan(path) }
-        return name
-    }
-
-    static func notAPlan(_ path: String) -> CommandError {
-        CommandError(
+    /// A plan that was saved, as its text and its document.
+    static func read(_ path: String) throws(CommandError) -> (text: String, plan: JSONValue) {
+        if let saved = try SignedPlan(file: path), let plan = document(saved.text) {
+            return (saved.text, plan)
+        }
+        throw CommandError(
             .inputMissing,
             "\(path.visible) is no plan that was saved",
             hint: "make one with 'yardmaster plan --save FILE MANIFEST'"

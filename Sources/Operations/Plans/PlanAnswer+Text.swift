@@ -46,13 +46,10 @@ extension PlanAnswer {
         switch record.hold?.kind {
         case .paused:
             return "paused: \(record.hold?.reason.visible ?? ""); `resume` continues it"
-        case .aborted where record.plan == plan.digest:
-            return
-                "aborted: \(record.hold?.reason.visible ?? ""); another plan or name begins again"
-        case .recalled where record.plan == plan.digest:
-            return
-                "recalled: \(record.hold?.reason.visible ?? ""); another plan or name begins again"
-        case .aborted, .recalled: return nil
+        case .aborted, .recalled:
+            guard let hold = record.hold, record.plan == plan.digest else { return nil }
+            let words = "\(hold.kind.rawValue): \(hold.reason.visible)"
+            return "\(words); another plan or name begins again"
         case nil: break
         }
         switch record.state {
@@ -108,6 +105,7 @@ extension PlanAnswer {
                 + "\(Self.times(plan.rollout.retry.transient)), those of the module "
                 + Self.times(plan.rollout.retry.device)
         )
+        if let saved { lines.append(saved) }
         return lines
     }
 

@@ -8,6 +8,8 @@ import Store
 package struct PlanAnswer {
     let plan: FrozenPlan
     let forecast: PlanForecast
+    /// Where the plan was saved, in words; nil when it is only shown.
+    let saved: String?
     private let state: String
 
     /// With `tellsAll`, faults of this machine that would prevent a run are reported; the plan
@@ -18,7 +20,9 @@ package struct PlanAnswer {
         tellsAll: Bool = false
     ) throws(CommandError) {
         let plan = try Inputs.plan(options.manifest, context, options.common)
-        if let path = options.saved { try plan.save(to: path, options.fleet, options.common) }
+        saved = try options.saved.map { path throws(CommandError) in
+            try plan.save(to: path, options.fleet, options.common)
+        }
         let vehicles = try Inputs.selected(plan, options.common, state: options.state)
         try TokenCheck.check(plan, for: vehicles, context)
         let profiles = try ProfileFolder.library(of: plan, options.common, context)

@@ -8,10 +8,13 @@ package enum PlanOrigin: Sendable {
     case order([String], manifest: String)
     /// `update`: an image file for modules, with the words that name them.
     case image(String, modules: [String])
+    /// `rollback`: a rollout, with the other words of the command.
+    case rollback(String, words: [String])
 
     var file: String {
         switch self {
-        case .manifest(let file), .order(_, let file), .image(let file, _): file
+        case .manifest(let file), .order(_, let file), .image(let file, _), .rollback(let file, _):
+            file
         }
     }
 
@@ -20,6 +23,7 @@ package enum PlanOrigin: Sendable {
         switch self {
         case .manifest(let file), .order(_, let file): "under `radio` in \(file)"
         case .image: "with --adapter"
+        case .rollback(let rollout, _): "under `radio` in the manifest of \(rollout)"
         }
     }
 
@@ -33,6 +37,8 @@ package enum PlanOrigin: Sendable {
             flags.line("exec --manifest \(path)", words.map(NextStep.quoted).joined(separator: " "))
         case .image(_, let modules):
             flags.line("update", ([path] + modules).joined(separator: " "))
+        case .rollback(let rollout, let words):
+            flags.line("rollback", ([rollout] + words).map(NextStep.quoted).joined(separator: " "))
         }
     }
 }

@@ -21,10 +21,12 @@ package struct RunOptions: Sendable {
     package let common: CommonOptions
     /// Whether the rollout is to be begun again.
     package var again: Bool
-    /// The saved plan that was approved; nil for the place beside the manifest.
+    /// The saved plan that was approved; nil when none is named and the plan is not a manifest's.
     package let approved: String?
+    /// Whether its plan is the one that `plan` saves.
+    let isManifests: Bool
     /// Where the plan is saved, instead of being carried out.
-    let saved: String?
+    package let saved: String?
     /// The source of rights to modules when there are several gateways.
     package let fleet: FleetAccess?
 
@@ -39,7 +41,8 @@ package struct RunOptions: Sendable {
     ) throws(CommandError) {
         self.origin = origin
         again = invocation[Command.again]
-        approved = invocation[Command.approved]
+        isManifests = [.run, .rehearse].contains(invocation.command)
+        approved = invocation[Command.approved] ?? (isManifests ? origin.file + ".plan" : nil)
         saved = invocation[Command.savedPlan]
         fleet = try FleetAccess.ofRun(invocation, context)
         state = try CommonOptions.stateDirectory(invocation, context)
@@ -57,17 +60,18 @@ package struct RunOptions: Sendable {
         common = try CommonOptions(invocation, context)
     }
 
-    /// The manifest; for `update`, the image file.
+    /// The manifest; for `update` the image file, for `rollback` the rollout.
     package var manifest: String { origin.file }
 
     /// The command that begins the same again.
-    var beginsAgain: String { origin.again(placeFlags.of(state)) }
+    package var beginsAgain: String { origin.again(placeFlags.of(state)) }
 
     /// The name of an order's rollout: that of the approved plan, or one of its own.
     package func orderName(_ kind: String) throws(CommandError) -> String {
         let own = "\(kind)-\(RealTime().wallTime.description)"
-        guard let approved else { return own }
-        let name = try SignedPlan.name(in: approved)
+        guard let approved, let name = try SignedPlan.read(approved).plan["name"]?.string else {
+            return own
+        }
         return name.hasPrefix("\(kind)-") ? name : own
     }
 

@@ -27,9 +27,9 @@ package struct RunPreparation {
         isOrder: Bool = false
     ) async throws(CommandError) -> ExitCode {
         if let path = options.saved {
-            try written.save(to: path, options.fleet, options.common)
+            let words = try written.save(to: path, options.fleet, options.common)
             let document = JSONValue.object(["schema": 1, "exit": ExitCode.done.json])
-            context.answer(options.common, document, "the plan is in \(path.visible)\n")
+            context.answer(options.common, document, words + "\n")
             return .done
         }
         let request = Request(
@@ -150,7 +150,7 @@ package struct RunPreparation {
             runner: waiting.map { CheckRunner(executor: $0) },
             unless: { Signals.isStopRequested }
         )
-        let approval = await check.answer(request.written) {
+        let approval = try await approval(of: request.written) {
             (try? now()) ?? Simulation.firstEvening
         }
         let chosen = try choose(request, tokens, approval)
@@ -240,25 +240,47 @@ package struct RunPreparation {
     }
 
     /// The same, unless the plan is not approved: then that is the error, also before any other.
-    ///
-    /// A rollout may go on with an earlier plan, which was approved.
     private func choose(
         _ request: Request,
         _ tokens: TokenCache,
         _ approval: Result<PlanApproval?, CommandError>
     ) throws(CommandError) -> Chosen {
-        let (plan, state) = (request.written, options.state)
-        if case .failure(let refusal) = approval,
-            ApprovalArchive(state: state).plan(of: plan.name) == nil
-        {
-            throw refusal
-        }
         do throws(CommandError) {
-            return try choose(plan, request.vehicles, tokens, approval)
+            return try choose(request.written, request.vehicles, tokens, approval)
         } catch {
             if case .failure(let refusal) = approval { throw refusal }
             throw error
         }
+    }
+
+    /// Whether a proposal is to be carried out: asks unless somebody has agreed, or it is only saved.
+    ///
+    /// Throws when its plan is not approved.
+    package func agrees(
+        to plan: FrozenPlan,
+        asking question: String?
+    ) async throws(CommandError) -> Bool {
+        guard options.saved == nil else { return true }
+        let isSimulated = options.simulation != nil
+        _ = try await approval(of: plan) {
+            isSimulated ? Simulation.firstEvening : RealTime().wallTime
+        }
+        guard let question else { return true }
+        return try await Question.demand(question, context)
+    }
+
+    /// Whether a plan is approved; a rollout may go on with an earlier plan, which was approved.
+    private func approval(
+        of plan: FrozenPlan,
+        at now: () throws(CommandError) -> WallTime
+    ) async throws(CommandError) -> Result<PlanApproval?, CommandError> {
+        let approval = await check.answer(plan, at: now)
+        if case .failure(let refusal) = approval,
+            ApprovalArchive(state: options.state).plan(of: plan.name) == nil
+        {
+            throw refusal
+        }
+        return approval
     }
 
     /// A plan as it was approved: vehicles may have got other ids since their rollout was begun.

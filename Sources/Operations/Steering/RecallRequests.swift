@@ -16,6 +16,7 @@ package struct RecallWish: Sendable {
     let rollout: String?
     let reason: String
     let author: String
+    let flags: PlaceFlags
 
     package init(_ invocation: Invocation, by author: String) throws(CommandError) {
         let (isLift, isList) = (invocation[Command.lift], invocation[Command.listRecalls])
@@ -24,6 +25,7 @@ package struct RecallWish: Sendable {
         rollout = invocation[Command.rollout]
         reason = invocation[Command.reason] ?? ""
         self.author = author
+        flags = PlaceFlags(invocation)
         guard !(isLift && isList), image.isEmpty == (act == .list) else {
             throw CommandError(
                 .usage,
@@ -72,32 +74,29 @@ extension OperatorRequests {
                 let (image, name): Named =
                     known.count == 1
                     ? (known[0].image, known[0].name) : try await image(wish, journal)
-                guard try await lift(image, wish, journal) else {
-                    return RecallAnswer(
-                        sentences: ["\(name): no change, it is not recalled"],
-                        uses: []
-                    )
-                }
                 let words =
-                    "\(name): its recall is lifted; 'retry' takes up vehicles that were rejected"
-                return RecallAnswer(sentences: [words], uses: [])
+                    try await lift(image, wish, journal)
+                    ? "its recall is lifted; 'retry' takes up vehicles that were rejected"
+                    : "no change, it is not recalled"
+                return RecallAnswer(sentences: ["\(name.visible): \(words)"], uses: [])
             case .recall:
                 let (image, name) = try await image(wish, journal)
-                try await set(
-                    Recall(
-                        image,
-                        name: name,
-                        reason: wish.reason,
-                        author: wish.author,
-                        at: RealTime().wallTime
-                    ),
-                    wish,
-                    journal
+                let recall = Recall(
+                    image,
+                    name: name,
+                    reason: wish.reason,
+                    author: wish.author,
+                    at: RealTime().wallTime
                 )
+                try await stored(journal, as: .operator) { fleet throws(FleetError) in
+                    try await fleet.recall(recall)
+                } own: { journal throws(JournalError) in
+                    try await journal.recall(recall)
+                }
                 let uses = try await uses(journal).filter { $0.recall.image == image }
                 let words = "\(name.visible): recalled, no run begins to send it"
                 return RecallAnswer(
-                    sentences: [words] + uses.flatMap { $0.sentences() },
+                    sentences: [words] + effects(uses, wish.flags),
                     uses: uses
                 )
             }
@@ -115,32 +114,36 @@ extension OperatorRequests {
         }
     }
 
-    // MARK: The stores
-
-    private func uses(_ journal: Journal) async throws(CommandError) -> [RecallUse] {
-        if let fleet {
-            return try await fleet.access.withTables { fleet throws(FleetError) in
-                try await fleet.recallUses(try await fleet.debts())
-            }
-        }
-        do throws(JournalError) {
-            return try await journal.look { view throws(JournalError) in try view.recallUses() }
-        } catch { throw refusal(error) }
+    /// The vehicles that have the image, and the commands that bring them back.
+    private func effects(_ uses: [RecallUse], _ flags: PlaceFlags) -> [String] {
+        let sentences = uses.flatMap { $0.sentences() }
+        guard !sentences.isEmpty else { return ["no vehicle is known to have it"] }
+        let kept = Set(PlanArchive(state: state).names)
+        let rollouts = kept.intersection(uses.flatMap { $0.running.map(\.rollout) })
+        let given = flags.of(state)
+        return sentences
+            + rollouts.sorted().map { "next: " + given.line("rollback", NextStep.quoted($0)) }
     }
 
-    private func set(
-        _ recall: Recall,
-        _ wish: RecallWish,
-        _ journal: Journal
-    ) async throws(CommandError) {
-        if let fleet {
-            return try await fleet.access.withTables(as: .operator) { fleet throws(FleetError) in
-                try await fleet.recall(recall)
-            }
+    // MARK: The stores
+
+    /// What the fleet's database answers, or the journal of a machine that belongs to no fleet.
+    private func stored<R: Sendable>(
+        _ journal: Journal,
+        as role: FleetRole? = .reader,
+        shared: (FleetDatabase) async throws(FleetError) -> R,
+        own: (Journal) async throws(JournalError) -> R
+    ) async throws(CommandError) -> R {
+        if let fleet { return try await fleet.access.withTables(as: role, shared) }
+        do throws(JournalError) { return try await own(journal) } catch { throw refusal(error) }
+    }
+
+    private func uses(_ journal: Journal) async throws(CommandError) -> [RecallUse] {
+        try await stored(journal) { fleet throws(FleetError) in
+            try await fleet.recallUses(try await fleet.debts())
+        } own: { journal throws(JournalError) in
+            try await journal.look { view throws(JournalError) in try view.recallUses() }
         }
-        do throws(JournalError) {
-            try await journal.recall(recall, saying: saying("recall", recall.name, wish))
-        } catch { throw refusal(error) }
     }
 
     private func lift(
@@ -148,24 +151,17 @@ extension OperatorRequests {
         _ wish: RecallWish,
         _ journal: Journal
     ) async throws(CommandError) -> Bool {
-        if let fleet {
-            return try await fleet.access.withTables(as: .operator) { fleet throws(FleetError) in
-                try await fleet.lift(recallOf: image, by: wish.author)
-            }
-        }
-        do throws(JournalError) {
-            let saying = saying("recall --lift", wish.image, wish)
+        try await stored(journal, as: .operator) { fleet throws(FleetError) in
+            try await fleet.lift(recallOf: image, by: wish.author)
+        } own: { journal throws(JournalError) in
+            let saying = Saying(
+                "recall --lift",
+                reason: wish.reason.isEmpty ? wish.image : "\(wish.image): \(wish.reason)",
+                author: wish.author,
+                at: RealTime().wallTime
+            )
             return try await journal.lift(recallOf: image, saying: saying)
-        } catch { throw refusal(error) }
-    }
-
-    private func saying(_ verb: String, _ image: String, _ wish: RecallWish) -> Saying {
-        Saying(
-            verb,
-            reason: wish.reason.isEmpty ? image : "\(image): \(wish.reason)",
-            author: wish.author,
-            at: RealTime().wallTime
-        )
+        }
     }
 
     // MARK: The image
@@ -216,18 +212,14 @@ extension OperatorRequests {
         var images: [Named] = rollouts.flatMap { name in
             (archive.plan(nil, of: name)?.images ?? []).map { ($0.digest, $0.name) }
         }
-        if let fleet {
-            images += try await fleet.access.withTables { fleet throws(FleetError) in
-                try await fleet.sentImages(of: wish.rollout)
-            }
-            return images
-        }
-        do throws(JournalError) {
-            images += try await journal.look { view throws(JournalError) in
+        images += try await stored(journal) { fleet throws(FleetError) in
+            try await fleet.sentImages(of: wish.rollout)
+        } own: { journal throws(JournalError) in
+            try await journal.look { view throws(JournalError) in
                 try view.transfers().filter { wish.rollout == nil || $0.rollout == wish.rollout }
                     .map { ($0.image, $0.name) }
             }
-        } catch { throw refusal(error) }
+        }
         return images
     }
 }

@@ -76,7 +76,7 @@ package struct PlaceFlags: Sendable, Equatable {
     }
 
     /// Commands that work on vehicles.
-    private static let touching: Set<String> = ["run", "exec", "update"]
+    private static let touching: Set<String> = ["run", "exec", "update", "rollback"]
 
     /// The command that begins a rollout again.
     package func again(_ manifest: String?) -> String {

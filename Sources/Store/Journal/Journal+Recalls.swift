@@ -4,14 +4,27 @@ package import Base
 
 extension Journal {
     /// Recalls an image: from the transaction that returns on, no transfer of it begins.
-    package func recall(_ recall: Recall, saying: Saying? = nil) throws(JournalError) {
+    package func recall(_ recall: Recall) throws(JournalError) {
         let database = try opened()
         try database.transaction(.durable) { () throws(JournalError) in
-            try database.statement(
-                "INSERT OR REPLACE INTO recalls (\(Recall.columns)) VALUES (?, ?, ?, ?, ?)"
-            ).run(recall.values)
+            try Self.save(recall, in: database)
+            let saying = Saying(
+                "recall",
+                reason: "\(recall.name): \(recall.reason)",
+                author: recall.author,
+                at: recall.made
+            )
             try Self.note(saying, in: database)
         }
+    }
+
+    private static func save(
+        _ recall: Recall,
+        in database: JournalDatabase
+    ) throws(JournalError) {
+        try database.statement(
+            "INSERT OR REPLACE INTO recalls (\(Recall.columns)) VALUES (?, ?, ?, ?, ?)"
+        ).run(recall.values)
     }
 
     /// Lifts a recall; true when there was one.
@@ -52,7 +65,8 @@ extension Journal {
         _ image: SHA256Digest,
         in database: JournalDatabase
     ) throws(JournalError) {
-        if let recall = try JournalView(database: database).recall(of: image) {
+        let recalls = try JournalView(database: database).recalls()
+        if let recall = recalls.first(where: { $0.image == image }) {
             throw JournalError(.recalled, "intend", words: recall.sentence)
         }
     }
@@ -63,10 +77,7 @@ extension Journal {
         guard try view().recalls() != recalls else { return }
         try database.transaction(.relaxed) { () throws(JournalError) in
             try database.execute("DELETE FROM recalls")
-            let insert = try database.statement(
-                "INSERT INTO recalls (\(Recall.columns)) VALUES (?, ?, ?, ?, ?)"
-            )
-            for recall in recalls { try insert.run(recall.values) }
+            for recall in recalls { try Self.save(recall, in: database) }
         }
     }
 
@@ -108,14 +119,6 @@ extension Journal {
 }
 
 extension JournalView {
-    package func recall(of image: SHA256Digest) throws(JournalError) -> Recall? {
-        try rows(
-            "SELECT \(Recall.columns) FROM recalls WHERE image = ?",
-            [.text(image.description)],
-            { row throws(JournalError) in try Recall(row: row) }
-        ).first
-    }
-
     /// Sorted by image.
     package func recalls() throws(JournalError) -> [Recall] {
         try rows(

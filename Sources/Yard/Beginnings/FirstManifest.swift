@@ -107,7 +107,7 @@ struct FirstManifest {
         return """
             images:
               new:
-                url: \(quotedText(Self.url(imagePath)))
+                url: \(quotedText(FileReference.url(imagePath)))
                 sha256: "\(image.image.digest)"
                 size: \(image.image.size.bytes)
                 version: "\(image.image.version)"
@@ -120,18 +120,6 @@ struct FirstManifest {
               - update: {to: new\(image.image.part == .secondary ? "" : ", part: \(image.image.part.rawValue)")}
 
             """
-    }
-
-    private static func url(_ path: String) -> String {
-        let marks = Array("/-._~".utf8)
-        return (path.hasPrefix("/") ? "file://" : "file:")
-            + path.utf8.map { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: String(UnicodeScalar(byte))
-                case _ where marks.contains(byte): String(UnicodeScalar(byte))
-                default: "%" + Hex.text([byte])
-                }
-            }.joined()
     }
 
     /// A text as YAML reads it whole.

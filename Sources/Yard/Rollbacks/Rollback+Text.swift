@@ -5,8 +5,20 @@ import Rollout
 import Store
 
 extension Rollback {
-    /// A line for each vehicle.
-    package var lines: [String] { rows.map(\.line) }
+    /// A line for each vehicle, and their counts, which stand above the question.
+    package var lines: [String] {
+        func words(_ number: Int, _ one: String, _ more: String) -> String? {
+            number == 0 ? nil : "\(number) \(number == 1 ? one : more)"
+        }
+        let counts = [
+            words(count, "vehicle goes back", "vehicles go back"),
+            words(refused, "stays as it is", "stay as they are"),
+            words(rows.count - count - refused, "has nothing to undo", "have nothing to undo"),
+        ]
+        let effect =
+            count == 0 ? "" : "; with that \(hold.rollout) is recalled: it begins nothing more"
+        return rows.map(\.line) + [counts.compactMap(\.self).joined(separator: ", ") + effect]
+    }
 
     /// The document of a preview.
     package var document: JSONValue {
@@ -20,30 +32,23 @@ extension Rollback {
     }
 }
 
-extension Rollback.Row {
+extension WayBackSearch.Row {
     fileprivate var line: String {
         let now = sent?.version?.description ?? "its image"
-        return switch fate {
-        case .back(let image): "\(vehicle.id.text.visible): \(now) → \(image.version)"
-        case .untouched: "\(vehicle.id.text.visible): nothing to undo"
-        case .refused(let why): "\(vehicle.id.text.visible): stays as it is: \(why)"
-        }
+        let words =
+            fate.image.map { "\(now) → \($0.version)" }
+            ?? fate.refusal.map { "stays as it is: \($0)" }
+        return "\(vehicle.id.text.visible): \(words ?? "nothing to undo")"
     }
 
     fileprivate var json: JSONValue {
-        let (word, image, why): (String, PlannedImage?, String?) =
-            switch fate {
-            case .back(let image): ("back", image, nil)
-            case .untouched: ("untouched", nil, nil)
-            case .refused(let why): ("refused", nil, why)
-            }
-        return .object([
+        .object([
             "vehicle": .string(vehicle.id.text),
-            "fate": .string(word),
+            "fate": fate.image != nil ? "back" : fate.refusal != nil ? "refused" : "untouched",
             "from": sent?.version.map { .string($0.description) },
-            "to": image.map { .string($0.version.description) },
-            "image": image.map { .string($0.digest.description) },
-            "reason": why.map { .string($0) },
+            "to": fate.image.map { .string($0.version.description) },
+            "image": fate.image.map { .string($0.digest.description) },
+            "reason": fate.refusal.map { .string($0) },
         ])
     }
 }

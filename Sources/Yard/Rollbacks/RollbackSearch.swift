@@ -11,13 +11,6 @@ package import Store
 
 /// What `rollback` would do: its plan, and a line for each vehicle.
 package struct Rollback: Sendable {
-    /// A vehicle, and what becomes of it.
-    struct Row: Sendable {
-        let vehicle: PlannedVehicle
-        let sent: Transfer?
-        let fate: WayBackSearch.Fate
-    }
-
     package let plan: FrozenPlan
     /// What the plan is made from; nil for a plan that is kept already.
     package let sources: PlanSources?
@@ -25,17 +18,13 @@ package struct Rollback: Sendable {
     package let hold: Hold
     /// Whether a rollout of this name is begun again.
     package let isAgain: Bool
-    let rows: [Row]
+    let rows: [WayBackSearch.Row]
 
     /// How many vehicles must stay as they are.
-    package var refused: Int {
-        rows.count { row in if case .refused = row.fate { true } else { false } }
-    }
+    package var refused: Int { rows.count { $0.fate.refusal != nil } }
 
     /// How many vehicles are brought back.
-    package var count: Int {
-        rows.count { row in if case .back = row.fate { true } else { false } }
-    }
+    package var count: Int { rows.count { $0.fate.image != nil } }
 }
 
 /// Finds what the vehicles of a rollout ran before it, and proposes to bring them back.
@@ -92,23 +81,17 @@ package struct RollbackSearch: Sendable {
         let common = try options.common.looking(
             in: KnownVehicles(state: options.state).ground(of: from)
         )
-        var candidates = try candidates(of: from, known)
-        var answer = try search(from, known, candidates)
-        if isFetching, !answer.way.images.isEmpty, try await fetch(from, answer.way) {
-            candidates = try self.candidates(of: from, known)
-            answer = try search(from, known, candidates)
-        }
+        var answer = try search(from, known)
+        if isFetching, try await fetch(from, answer.way) { answer = try search(from, known) }
         let rows = answer.fates.filter { common.takes($0.vehicle.id) }
         guard !rows.isEmpty else {
             throw CommandError(.usage, "\(rollout.visible) has no such vehicle")
         }
         let isRecalled = known.hold?.kind == .recalled
+        let (way, name) = (answer.way, FrozenPlan.rollback(of: rollout))
         // It goes on with the plan that it was begun with.
-        let kept =
-            isRecalled && files.isEmpty
-            ? known.last.flatMap { archive.plan($0, of: FrozenPlan.rollback(of: rollout)) } : nil
-        let way = answer.way
-        let name = FrozenPlan.rollback(of: rollout)
+        let goesOn = isRecalled && files.isEmpty
+        let kept = goesOn ? known.last.flatMap { archive.plan($0, of: name) } : nil
         return Rollback(
             plan: beside(kept ?? from.returning(way)),
             sources: kept == nil ? archive.sources(of: rollout, adding: way) : nil,
@@ -120,7 +103,7 @@ package struct RollbackSearch: Sendable {
                 at: RealTime().wallTime
             ),
             isAgain: !isRecalled && known.last != nil,
-            rows: rows.map { Rollback.Row(vehicle: $0.vehicle, sent: $0.sent, fate: $0.fate) }
+            rows: rows
         )
     }
 
@@ -168,9 +151,9 @@ package struct RollbackSearch: Sendable {
     /// The images that modules may have run: files of people, those of kept plans, and what is in the store.
     private func candidates(
         of plan: FrozenPlan,
-        _ known: Known
+        _ known: Known,
+        _ profiles: ProfileLibrary
     ) throws(CommandError) -> [WayBackSearch.Candidate] {
-        let profiles = try ProfileFolder.library(of: plan, options.common, context)
         let families = Set(plan.vehicles.map(\.family)).sorted { $0.rawValue < $1.rawValue }
         var candidates: [WayBackSearch.Candidate] = []
         for file in files {
@@ -201,8 +184,10 @@ package struct RollbackSearch: Sendable {
                 (image.trust == .digest || proven.contains(image.digest)) && isHere(image)
             }.map { WayBackSearch.Candidate($0) }
         }
+        var seen: Set<String> = []
         for transfer in known.transfers {
             guard let version = transfer.version,
+                seen.insert("\(transfer.image) \(version)").inserted,
                 case let path = store.path(of: transfer.image), access(path, R_OK) == 0
             else { continue }
             candidates += families.map { family in
@@ -223,17 +208,22 @@ package struct RollbackSearch: Sendable {
 
     /// Whether the image is in the store, or can be fetched.
     private func isHere(_ image: PlannedImage) -> Bool {
-        if access(store.path(of: image.digest), R_OK) == 0 { return true }
-        guard case .file(let file) = image.source else { return true }
-        return access(file.path, R_OK) == 0
+        guard case .file = image.source else { return true }
+        return places(of: image).contains { access($0, R_OK) == 0 }
+    }
+
+    private func places(of image: PlannedImage) -> [String] {
+        var paths = [store.path(of: image.digest)]
+        if case .file(let file) = image.source { paths.append(file.path) }
+        return paths
     }
 
     private func search(
         _ plan: FrozenPlan,
-        _ known: Known,
-        _ candidates: [WayBackSearch.Candidate]
+        _ known: Known
     ) throws(CommandError) -> WayBackSearch.Answer {
         let profiles = try ProfileFolder.library(of: plan, options.common, context)
+        let candidates = try candidates(of: plan, known, profiles)
         var contents: [SHA256Digest: ImageContent] = [:]
         let own = Set(plan.images.map(\.digest))
         let versions = Set(known.transfers.compactMap { own.contains($0.image) ? $0.before : nil })
@@ -255,17 +245,14 @@ package struct RollbackSearch: Sendable {
                 return "modules of its profile \(profile.name) take no earlier version than theirs"
             }
             guard let content = read[image.digest] else { return nil }
-            let part = ModulePart(rawValue: sent.target) ?? .secondary
-            return content.mismatch(with: part, of: profile)
+            return content.mismatch(with: sent.part, of: profile)
                 ?? read[sent.image].flatMap { content.refusal(after: $0) }
         }.answer()
     }
 
     /// Nil for an image that is not here, and for a file that is not the image.
     private func content(of image: PlannedImage) -> ImageContent? {
-        var paths = [store.path(of: image.digest)]
-        if case .file(let file) = image.source { paths.append(file.path) }
-        for path in paths {
+        for path in places(of: image) {
             guard let bytes = try? InspectedImage.read(path),
                 SHA256.digest(of: bytes) == image.digest
             else { continue }

@@ -37,7 +37,7 @@ package struct UpdateSearch: Sendable {
             to: file.image,
             allowsDowngrade: wish.allowsDowngrade,
             adapters: wish.adapters,
-            as: "update-\(RealTime().wallTime.description)"
+            as: try options.orderName("update")
         )
         let mistakes = JobBuilder(plan, profiles: options.common.profiles).mistakes
         guard mistakes.isEmpty else {

@@ -31,7 +31,7 @@ struct ZoneRule: Sendable, Equatable {
         guard let summer else { return standard }
         // Years outside the range of dates have no changes.
         guard (-1 << 40...1 << 40).contains(time) else { return standard }
-        let year = Calendar.year(ofDay: Calendar.floor(time + Int64(standard), 86_400))
+        let year = CalendarDay(number: Calendar.floor(time + Int64(standard), 86_400)).year
         let begins = summer.begins.time(in: year) - Int64(standard)
         let ends = summer.ends.time(in: year) - Int64(summer.offset)
         let isSummer =
