@@ -42,8 +42,8 @@ public struct ModuleBond: Sendable, Hashable {
     var policy: BondPolicy { BondPolicy(pairing, mayRenew: mayRenew) }
 }
 
-extension ModuleBond: CustomStringConvertible, CustomDebugStringConvertible {
-    /// The kind of bond, without its passkey.
+extension ModuleBond: CustomStringConvertible {
+    /// The kind of bond: a passkey is never printed, nor shown to a debugger.
     public var description: String {
         switch pairing {
         case .none: "none"
@@ -51,7 +51,4 @@ extension ModuleBond: CustomStringConvertible, CustomDebugStringConvertible {
         case .passkey: "passkey"
         }
     }
-
-    /// The same: a passkey is never printed.
-    public var debugDescription: String { description }
 }

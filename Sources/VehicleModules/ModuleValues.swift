@@ -32,7 +32,7 @@ public struct DiscoveredVehicleModule: Sendable, Hashable {
 
 /// The secret that opens a module, never printed: hex text of up to 20 bytes (`comodule`),
 /// `KEY:PASSWORD` (`lrdevice`), or what a wire of the program's own takes.
-public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct ModuleSecret: Sendable, CustomStringConvertible {
     let secret: Secret
 
     /// The secret of this text; whether it fits is seen when it is used.
@@ -45,10 +45,8 @@ public struct ModuleSecret: Sendable, CustomStringConvertible, CustomDebugString
         try body(secret.withBytes { String(decoding: $0, as: UTF8.self) })
     }
 
-    /// Always `<secret>`.
+    /// Always `<secret>`, in a debugger too.
     public var description: String { "<secret>" }
-    /// Always `<secret>`.
-    public var debugDescription: String { "<secret>" }
 }
 
 /// A value of a property.

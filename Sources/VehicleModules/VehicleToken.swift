@@ -2,7 +2,7 @@ import Base
 import Families
 
 /// The right to send commands to one vehicle's GO device: a reservation and its key, never printed.
-public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+public struct VehicleToken: Sendable, CustomStringConvertible {
     let credentials: CarShareCredentials
 
     /// Reads the Base64 text of a token; throws for one that no vehicle could accept.
@@ -45,10 +45,8 @@ public struct VehicleToken: Sendable, CustomStringConvertible, CustomDebugString
     /// Unusual facts about it; the vehicle decides.
     public var warnings: [String] { credentials.warnings.map(\.description) }
 
-    /// Always `<token>`.
+    /// Always `<token>`, in a debugger too.
     public var description: String { "<token>" }
-    /// Always `<token>`.
-    public var debugDescription: String { "<token>" }
 
     /// Throws when the token is for another vehicle.
     func check(serial: String?, hardwareID: UInt64?) throws(ModuleFailure) {
