@@ -11,7 +11,7 @@ final class UpdateCarrier {
     }
 
     /// How long to wait for the host's radio.
-    private static let hostPatience = Duration.seconds(120)
+    static let hostPatience = Duration.seconds(120)
 
     private let plan: UpdatePlan
     private let update: FirmwareUpdate

@@ -18,7 +18,7 @@ extension Diagnostic {
     }
 
     /// The number of equal diagnostics that form a group; two or three are shown individually.
-    private static let fewest = 4
+    static let fewest = 4
     /// The number of places that are shown.
     private static let shown = 6
 

@@ -11,7 +11,7 @@ package import Base
 package struct LinkCap: Equatable {
     /// The number of modules that must fail in a row; a module that always fails is itself the
     /// cause.
-    private static let modulesInARow = 3
+    static let modulesInARow = 3
     /// How long a learned limit holds before one more link is tried.
     package static let memory = Duration.seconds(300)
     /// How long a guess holds before one more link is tried; twice as long after each failure.

@@ -27,7 +27,7 @@ package struct StationMachine: Equatable {
     }
 
     /// How soon to try again when other programs have taken all slots.
-    private static let slotPause = Duration.seconds(1)
+    static let slotPause = Duration.seconds(1)
     /// How long to wait before an advertisement that BlueZ dropped is registered again: the adapter
     /// may be going off, which BlueZ reports soon after.
     private static let dropPause = Duration.milliseconds(500)

@@ -8,7 +8,7 @@ final class PartTaker: ResponseTaker {
     /// A longer write counts as a delay of ours, not of the server.
     private static let longestWrite = Duration.milliseconds(500)
     /// How long bytes are held back to be written together with others.
-    private static let longestWait = Duration.seconds(1)
+    static let longestWait = Duration.seconds(1)
 
     // Only the loop's thread uses it, from the beginning of the exchange to its end.
     private nonisolated(unsafe) let fetch: ImageFetch

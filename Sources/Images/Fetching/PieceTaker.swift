@@ -11,7 +11,7 @@ enum Piece: Sendable {
 /// Takes an image's bytes on the loop's thread and passes them on, at most a few MiB ahead.
 final class PieceTaker: ResponseTaker {
     /// How far the network may be ahead of the disk.
-    private static let window = 2 << 20
+    static let window = 2 << 20
 
     let pieces: AsyncStream<Piece>
     private let sender: AsyncStream<Piece>.Continuation

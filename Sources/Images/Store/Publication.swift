@@ -42,7 +42,7 @@ struct Publication: Sendable {
 /// A file system writes its journal once for all that wait at the same time: eight at the same time
 /// take hardly longer than one.
 final class Publishers: Sendable {
-    private static let count = 8
+    static let count = 8
 
     private actor Publisher {
         nonisolated let executor: ThreadExecutor

@@ -116,7 +116,7 @@ struct WebDocuments: MetadataSource {
 /// Fetches small documents for a command that does nothing else meanwhile.
 package struct DocumentFetching {
     /// The time limit for all documents of one command together.
-    private static let patience = Duration.seconds(300)
+    static let patience = Duration.seconds(300)
 
     let downloads: BoundedDownloads
     private let fetcher: ImageFetcher

@@ -5,7 +5,7 @@ package import Show
 
 /// A file for the report of a run.
 package struct ReportFile: Sendable {
-    private enum Kind: String, CaseIterable {
+    enum Kind: String, CaseIterable {
         case html, xml, csv, json, prom
     }
 

@@ -11,9 +11,9 @@ import Synchronization
 /// They are only in memory: in no file, log, report or argument of a program.
 package final class TokenCache: Sendable {
     /// The time limit of a token's issuer.
-    private static let patience = Duration.seconds(30)
+    static let patience = Duration.seconds(30)
     /// A token that ends within this time is not used, because the command itself needs time.
-    private static let margin = Duration.seconds(60)
+    static let margin = Duration.seconds(60)
 
     private let context: Context
     private let settings: FetchSettings

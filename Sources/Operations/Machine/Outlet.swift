@@ -25,7 +25,7 @@ package final class Outlet: TextOutlet {
     }
 
     /// A reader that takes nothing for so long after a signal is not waited for any more.
-    private static let patienceAfterSignal = Duration.seconds(5)
+    static let patienceAfterSignal = Duration.seconds(5)
 
     private let state = Mutex(State())
     private let executor: ThreadExecutor

@@ -9,7 +9,7 @@ import Store
 /// Sends notices about the ends of runs; radio work never waits for it.
 package struct NoticeSender: Sendable {
     /// The time limit for sending one notice.
-    private static let patience = Duration.seconds(10)
+    static let patience = Duration.seconds(10)
     /// The time limit for all notices at the end of a run.
     static let endPatience = Duration.seconds(30)
     /// For this time, no other process takes the entry.

@@ -6,7 +6,7 @@ package import Manifest
 /// Reads every key, token and passkey of a plan, and checks it against its vehicle.
 package struct SecretAudit {
     /// A token that ends within this time is reported.
-    private static let soon = Duration.seconds(7 * 86_400)
+    static let soon = Duration.seconds(7 * 86_400)
 
     /// One secret of one vehicle, and the result of its check.
     private struct Row {

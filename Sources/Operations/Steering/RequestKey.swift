@@ -4,7 +4,7 @@ import Base
 package struct RequestKey: Sendable {
     /// The header in which it is sent.
     package static let header = "Idempotency-Key"
-    private static let longest = 200
+    static let longest = 200
     /// The form of a key, as a regular expression of JSON Schema.
     package static let pattern = "^[!-~]{1,\(longest)}$"
 

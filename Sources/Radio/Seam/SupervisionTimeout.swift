@@ -4,7 +4,7 @@ package enum SupervisionTimeout {
     package static let usual = 42
     /// Flash of common chips is erased in less.
     package static let enough = 400
-    private static let advised = 1_000
+    static let advised = 1_000
     /// BlueZ reads no other value.
     package static let allowed = 10...3_200
 

@@ -3,7 +3,7 @@ import Store
 
 /// A run as a table for spreadsheets (RFC 4180): one line for each vehicle, times in seconds.
 package enum CSVReport {
-    private static let columns = [
+    static let columns = [
         "vehicle", "serial", "outcome", "class", "version_before", "version_after", "attempts",
         "interruptions", "bytes_sent", "transfer_seconds", "seconds", "message",
         "state", "run", "run_images", "gateway",

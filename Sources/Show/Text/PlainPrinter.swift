@@ -4,7 +4,7 @@ package import Store
 /// Lines for logs, pipes and mail: no colour, no cursor movement, few lines.
 package struct PlainPrinter: Printer {
     /// The longest time without a line when a person watches, so that the run is seen to be alive.
-    private static let longestSilence = Duration.seconds(30)
+    static let longestSilence = Duration.seconds(30)
 
     private let results: Output.Stream
     /// Whether a person watches: on a terminal that cannot redraw, or one that is read aloud.

@@ -32,7 +32,7 @@ package struct Recap: Sendable {
     }
 
     /// The most rows of a table that has all vehicles: a screen has more lines.
-    private static let mostRows = 12
+    static let mostRows = 12
 
     /// The table of all vehicles, or of those that are not as required when there are many; then
     /// the counts, the next command and the last line.

@@ -30,7 +30,7 @@ package struct ComoduleAuthentication: Sendable {
         case failed(ComoduleAuthenticationError)
     }
 
-    private static let challengeLength = 20
+    static let challengeLength = 20
 
     package private(set) var state = State.idle
     /// When `timeout` is due; nil before the beginning and after the end.

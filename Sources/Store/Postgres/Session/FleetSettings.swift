@@ -9,6 +9,7 @@ package struct FleetSettings: Sendable {
     package let name: String
     /// How long one server may take to accept a session.
     package let connectTime: Duration
+    package static let usualConnectTime = Duration.seconds(4)
     /// How long to wait here for one statement; the server itself ends it a little earlier.
     package let statementTime: Duration
 
@@ -19,7 +20,7 @@ package struct FleetSettings: Sendable {
         _ address: FleetAddress,
         password: Secret? = nil,
         name: String,
-        connectTime: Duration = .seconds(4),
+        connectTime: Duration = usualConnectTime,
         statementTime: Duration = .seconds(8)
     ) {
         self.address = address

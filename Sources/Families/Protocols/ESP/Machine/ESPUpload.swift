@@ -77,7 +77,7 @@ package struct ESPUpload: Sendable {
 
     /// This long after the last answer to a packet, no more answers are under way.
     package static let lull = Duration.seconds(1)
-    private static let mostTries = 3
+    static let mostTries = 3
 
     package private(set) var state = State.idle
     package private(set) var deadline: Moment?

@@ -5,7 +5,7 @@ package import Radio
 package final class SMPApplication: ModuleApplication, ImageReceiver {
     /// A module that resets does not end the link: the link lasts until its supervision timeout,
     /// which may be 20 s, and the module may restart a moment after its answer.
-    private static let lossLimit = Duration.seconds(25)
+    static let lossLimit = Duration.seconds(25)
     /// More than any update needs: a limit for a module that never reaches its goal.
     private static let stepLimit = 32
 
