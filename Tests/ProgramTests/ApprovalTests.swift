@@ -227,7 +227,8 @@ import Workbench
             name: lamps
             seed: 7
             modules:
-              - {serial: lamp-0001, family: nordic, version: "4.1.0", count: 2, restart-time: 200ms}
+              - {serial: lamp-0001, family: nordic, version: "4.1.0"}
+              - {serial: lamp-0002, family: nordic, version: "4.1.0"}
             """
         )
         let image = Program.repository.appending(path: "manifests/demo/city-4.12.0.zip")
