@@ -33,19 +33,11 @@ package struct CalendarDay: Sendable, Hashable, Comparable, CustomStringConverti
 
     /// Reads `2026-12-24`; nil for anything else.
     package init?(_ text: some StringProtocol) {
-        guard text.utf8.count == 10, let year = Self.number(text.prefix(4)),
-            let (month, day) = Self.monthAndDay(text.dropFirst(5)),
-            text.utf8.dropFirst(4).first == 0x2D
+        let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+        guard parts.map(\.utf8.count) == [4, 2, 2], let year = Self.number(parts[0]),
+            let month = Self.number(parts[1]), let day = Self.number(parts[2])
         else { return nil }
         self.init(year: Int64(year), month: month, day: day)
-    }
-
-    /// Reads the two numbers of `12-24`, whatever they are; nil for anything else.
-    static func monthAndDay(_ text: some StringProtocol) -> (month: Int, day: Int)? {
-        guard text.utf8.count == 5, text.utf8.dropFirst(2).first == 0x2D,
-            let month = number(text.prefix(2)), let day = number(text.suffix(2))
-        else { return nil }
-        return (month, day)
     }
 
     private static func number(_ digits: some StringProtocol) -> Int? {

@@ -1,37 +1,29 @@
 /// A rule for days as people write it: `mon-thu`, `2026-12-24`, `12-20..01-06`, `last friday`.
 package enum DayRule: Sendable, Hashable, CustomStringConvertible {
-    /// A day of a month, in any year.
-    package struct MonthDay: Sendable, Hashable, Comparable, CustomStringConvertible {
-        package let month: Int
-        package let day: Int
-
-        package static func < (left: MonthDay, right: MonthDay) -> Bool {
-            (left.month, left.day) < (right.month, right.day)
-        }
-
-        package var description: String { TimeOfDay.two(month) + "-" + TimeOfDay.two(day) }
-    }
-
     /// All days of the week from one to another, which may come before it: `sat-mon`.
     case weekdays(Weekday, Weekday)
-    /// The days from one to another of each year; a range may pass the new year.
-    case yearly(MonthDay, MonthDay)
+    /// The days from one to another of each year, as days of `anyYear`; a range may pass the new year.
+    case yearly(CalendarDay, CalendarDay)
     case dates(CalendarDay, CalendarDay)
     /// A weekday of each month, such as the second; the fifth is the last one.
     case ordinal(Int, Weekday)
 
+    /// A leap year: 29 February is a date in it.
+    private static let anyYear: Int64 = 2_000
+
     private static let ordinals = ["first", "second", "third", "fourth", "last"]
 
     func contains(_ day: CalendarDay) -> Bool {
+        func isBetween<Value: Comparable>(_ first: Value, _ value: Value, _ last: Value) -> Bool {
+            first <= last ? first <= value && value <= last : first <= value || value <= last
+        }
         switch self {
         case .weekdays(let first, let last):
-            let (weekday, first, last) = (day.weekday.rawValue, first.rawValue, last.rawValue)
-            return first <= last
-                ? first <= weekday && weekday <= last : first <= weekday || weekday <= last
+            return isBetween(first.rawValue, day.weekday.rawValue, last.rawValue)
         case .yearly(let first, let last):
-            let date = MonthDay(month: day.month, day: day.day)
-            return first <= last ? first <= date && date <= last : first <= date || date <= last
-        case .dates(let first, let last): return first <= day && day <= last
+            let date = CalendarDay(year: Self.anyYear, month: day.month, day: day.day)
+            return date.map { isBetween(first, $0, last) } ?? false
+        case .dates(let first, let last): return isBetween(first, day, last)
         case .ordinal(let number, let weekday):
             guard day.weekday == weekday else { return false }
             guard number == Self.ordinals.count else { return (day.day - 1) / 7 + 1 == number }
@@ -45,7 +37,8 @@ package enum DayRule: Sendable, Hashable, CustomStringConvertible {
         }
         return switch self {
         case .weekdays(let first, let last): range(first, last, "-")
-        case .yearly(let first, let last): range(first, last, "..")
+        case .yearly(let first, let last):
+            range("\(first)".dropFirst(5), "\(last)".dropFirst(5), "..")
         case .dates(let first, let last): range(first, last, "..")
         case .ordinal(let number, let weekday): "\(Self.ordinals[number - 1]) \(weekday)"
         }
@@ -96,7 +89,7 @@ extension DayRule {
             throw CalendarFault("\(quoted(word)) is no range of days")
         }
         if first.utf8.count == 5 {
-            self = .yearly(try Self.monthDay(first), try Self.monthDay(last))
+            self = .yearly(try Self.yearDay(first), try Self.yearDay(last))
             return
         }
         guard let from = CalendarDay(first), let through = CalendarDay(last) else {
@@ -113,11 +106,10 @@ extension DayRule {
         return weekday
     }
 
-    private static func monthDay(_ text: some StringProtocol) throws(CalendarFault) -> MonthDay {
-        // 29 February is a date in a leap year.
-        guard let (month, day) = CalendarDay.monthAndDay(text),
-            CalendarDay(year: 2_000, month: month, day: day) != nil
-        else { throw CalendarFault("\(quoted(String(text))) is no date") }
-        return MonthDay(month: month, day: day)
+    private static func yearDay(_ text: some StringProtocol) throws(CalendarFault) -> CalendarDay {
+        guard let day = CalendarDay("\(anyYear)-\(text)") else {
+            throw CalendarFault("\(quoted(String(text))) is no date")
+        }
+        return day
     }
 }
