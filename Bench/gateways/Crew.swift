@@ -68,8 +68,10 @@ struct BenchRollout: Sendable {
     /// How well a gateway hears a vehicle that it claims, in dBm.
     private static let signal = -60
 
-    /// Begins the rollout as a run does. Each vehicle is heard by up to four of the gateways at work, or by as many as
-    /// `hearers` says; `waves` are the sizes of all waves but the last one.
+    /// Begins the rollout as a run does.
+    ///
+    /// Each vehicle is heard by up to four of the gateways at work, or by as many as `hearers` says; `waves` are the sizes
+    /// of all waves but the last one.
     static func begin(
         _ name: String,
         _ count: Int,

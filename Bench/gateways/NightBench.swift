@@ -240,7 +240,10 @@ extension FleetBench {
             let rollout = try await begin("town", shape, crew.all, [20, 100, 200])
             let first = Clock.now().advanced(by: .seconds(1))
             let all = try await play(shape, [rollout], crew) { number in
-                (first.advanced(by: gap * number / gateways), gap, first.advanced(by: .seconds(seconds)))
+                (
+                    first.advanced(by: gap * number / gateways), gap,
+                    first.advanced(by: .seconds(seconds))
+                )
             }
             let claims = Spread(all.work.map(\.claim))
             let name = "a claim at \(Int(10 * need)) a second in waves (\(claims.count) of them)"
@@ -292,7 +295,11 @@ extension FleetBench {
     private static func rowOfLooks(_ all: Played) {
         row("  a look at the wave (\(all.looks.count)), the longest, ms", all.looks.share(1), "")
         row("  statements that waited too long, and were repeated", Double(all.repeats), "")
-        row("  a report of vehicles not heard (\(all.leaves.count)), longest, ms", all.leaves.share(1), "")
+        row(
+            "  a report of vehicles not heard (\(all.leaves.count)), longest, ms",
+            all.leaves.share(1),
+            ""
+        )
     }
 
     private static func begin(
