@@ -156,7 +156,9 @@ actor NightGateway {
                 do { if try await look() { return } } catch { try note(error) }
             }
             guard now >= next, let index = queue.popLast() else {
-                try await Task.sleep(for: .milliseconds(pace == nil ? 20 : 1))
+                // As far as the next claim that is due; without one, news may bring more.
+                let due = pace == nil || queue.isEmpty ? now : min(next, nextLook)
+                try await Task.sleep(for: max(.milliseconds(20), now.duration(to: due)))
                 continue
             }
             if ended.contains(rollout.vehicles[index].vehicle) { continue }

@@ -3,7 +3,9 @@ package enum Columns {
     /// The number of columns of a text: two for wide letters and pictures, none for combining
     /// marks.
     static func width(_ text: some StringProtocol) -> Int {
-        text.reduce(0) { $0 + width($1) }
+        // ASCII has a column for each byte; only CR and LF are one character together.
+        if text.utf8.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.utf8.count }
+        return text.reduce(0) { $0 + width($1) }
     }
 
     private static func width(_ character: Character) -> Int {
