@@ -7,7 +7,7 @@ import Store
 ///     fleet-bench rates ADDRESS SECONDS    full speed: 32 gateways, 10,000 vehicles
 ///     fleet-bench need ADDRESS SECONDS     a claim at ten times the need
 ///     fleet-bench scale ADDRESS ROUNDS     a claim among 100,000 vehicles beside one among 1,000
-///     fleet-bench waves ADDRESS SECONDS    the same at full speed in five waves, and at ten times the need
+///     fleet-bench waves ADDRESS SECONDS    a claim at ten times the need, in waves
 ///     fleet-bench sign ADDRESS ROUNDS      sign-ins in a database that is there
 ///     fleet-bench night ADDRESS SHAPE      a night at full speed of DEPOTSxGATEWAYSxVEHICLES, as in 50x10x2000
 ///

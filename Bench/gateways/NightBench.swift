@@ -146,7 +146,8 @@ actor NightGateway {
 
     private func workOn() async throws {
         defer { isOver = true }
-        var nextLook = Clock.now()
+        // Gateways do not begin at the same moment.
+        var nextLook = Clock.now().advanced(by: Self.lookPause * number / shape.gateways)
         var next = pace?.first ?? Clock.now()
         while true {
             let now = Clock.now()
@@ -167,7 +168,8 @@ actor NightGateway {
                 try note(error)
                 parked.append(index)
             }
-            if let pace { next = next.advanced(by: pace.gap) }
+            // What was not claimed while no wave was on is not made up for.
+            if let pace { next = max(next, now).advanced(by: pace.gap) }
         }
     }
 
@@ -233,11 +235,10 @@ actor NightGateway {
 extension FleetBench {
     // MARK: Waves
 
-    /// A night at full speed, and then a part of one at ten times the need.
+    /// The first waves of a night at ten times the need.
     static func waves(_ address: String, seconds: Int) async throws -> Bool {
         let shape = NightShape()
         return try await Crew.with(shape.gateways, address) { crew in
-            let isFast = try await night(crew, shape)
             let gap = Duration.seconds(Double(gateways) / (10 * need))
             let rollout = try await begin("town", shape, crew.all, [20, 100, 200])
             let first = Clock.now().advanced(by: .seconds(1))
@@ -252,7 +253,7 @@ extension FleetBench {
             row("\(name), p50, ms", claims.share(0.5), "")
             row("\(name), p99, ms", claims.share(0.99), "at most 50")
             rowOfLooks(all)
-            return isFast && claims.share(0.99) <= 100
+            return claims.share(0.99) <= 100
         }
     }
 
