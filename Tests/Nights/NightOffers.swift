@@ -29,8 +29,9 @@ struct NightOffers {
                 return offers.fault(of: command, for: vehicle, standing, step.cause).map {
                     "'\(command.line)' is offered for \(vehicle), \(step.cause.rawValue): \($0)"
                 }
-            } + (step.commands.isEmpty && step.work.needsPerson && !offers.isAtWork
-                ? ["nothing is offered for \(vehicle), \(step.cause.rawValue)"] : [])
+            }
+                + (step.commands.isEmpty && step.work.needsPerson && !offers.isAtWork
+                    ? ["nothing is offered for \(vehicle), \(step.cause.rawValue)"] : [])
         }
     }
 
