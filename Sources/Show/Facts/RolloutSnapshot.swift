@@ -13,7 +13,7 @@ package struct RolloutSnapshot: Sendable {
     private var settled: [ExecutionRecord] = []
     package var rollout: RolloutRecord?
     private(set) var requests: [OpenRequest] = []
-    var inhibits: [Inhibit] = []
+    package var inhibits: [Inhibit] = []
     /// Images that are recalled, with the vehicles that have them.
     var recalls: [RecallUse] = []
     var failures: [FailureCount] = []
