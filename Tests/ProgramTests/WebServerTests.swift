@@ -214,10 +214,13 @@ import Workbench
         withExtendedLifetime(idle) {}
     }
 
-    @Test func `anyone who goes from page to page takes no room from others`() throws {
+    @Test(arguments: [nil, "anna"])
+    func `anyone who goes from page to page takes no room from others, and has it again`(
+        reader: String?
+    ) throws {
         var limits = WebServer.Limits()
-        limits.streams = 4
-        let bench = try Bench(limits) { _ in .events(headers: []) }
+        if reader == nil { limits.streams = 4 } else { limits.streamsOfOne = 4 }
+        let bench = try Bench(limits) { _ in .events(headers: [], reader: reader) }
         let clients = try (0..<4).map { _ in try RawClient(port: bench.port) }
         for client in clients {
             client.send("GET /changes HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -232,7 +235,7 @@ import Workbench
                 bench.pass(seconds: 1)
                 seconds += 1
             }
-            return bench.server.streamCount <= limits.streams / 2
+            return bench.server.streamCount <= 2
         }
         bench.server.stop()
     }

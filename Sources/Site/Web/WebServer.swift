@@ -132,9 +132,13 @@ package final class WebServer: Sendable {
                     shutdown(descriptor, CInt(SHUT_RDWR))
                 }
             }
-            // Only a write shows that a client has gone. When little room is left for others, for
-            // example after a person has opened many pages in turn, this is checked at every tick.
-            let isFilling = state.streams.count > limits.streams / 2
+            // Only a write shows that a client has gone. When little room is left for others or for the
+            // reader itself, for example after a person has opened many pages in turn, this is checked at
+            // every tick.
+            let own = Dictionary(grouping: state.streams.values.compactMap(\.reader)) { $0 }
+            let isFilling =
+                state.streams.count > limits.streams / 2
+                || own.values.contains { $0.count > limits.streamsOfOne / 2 }
             return isFilling || state.tick.isMultiple(of: 15)
                 ? state.streams.values.map(\.stream) : []
         }
