@@ -78,8 +78,8 @@ with sync_playwright() as tool:
             fault(f"{place}: what can only be clicked is printed")
         sheets = len(re.findall(rb"/Type\s*/Page[^s]", page.pdf()))
         cards = page.locator("article").count()
-        if sheets < cards:
-            fault(f"{place}: {cards} cards on {sheets} sheets")
+        if place == "/morning" and sheets > (cards + 3) // 4 + 2:
+            fault(f"{place}: {cards} cards on {sheets} sheets, and a sheet has room for four")
         print(f"  {sheets} sheets")
         page.close()
     if act:

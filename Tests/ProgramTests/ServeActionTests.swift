@@ -124,6 +124,8 @@ import Workbench
         let anna = try Browser(serving, token: Self.anna)
         let page = try anna.get("/").text
         #expect(page.contains("href=\"/act?request=pause&amp;rollout=demo-4.12\""))
+        // It is over, so an abort would be refused.
+        #expect(!page.contains("request=abort"))
         let paused = try anna.act("request=pause&rollout=demo-4.12", "&reason=brakes+%3Cb%3E")
         #expect(paused.status == 200 && paused.text.contains("demo-4.12: paused"))
         let status = try yard.said("status")
@@ -165,6 +167,7 @@ import Workbench
         #expect(try yard.said("show", "bike-12")["debts"] == .array([]))
         let again = try anna.act("request=retry&rollout=demo-4.12" + vehicle)
         #expect(again.text.contains("taken again by the next run: bike-12"), "\(again.text)")
+        #expect(try anna.get("/").text.contains("request=abort"))
         #expect(try anna.act("request=abort&rollout=demo-4.12").text.contains("aborted"))
         // An impossible request is refused with a message, as on the command line.
         let late = try anna.act("request=resume&rollout=demo-4.12")

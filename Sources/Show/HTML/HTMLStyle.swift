@@ -82,6 +82,7 @@ package enum HTMLStyle {
         header nav { max-width: 1180px; margin: 0 auto; padding: 0 8px; gap: 0; }
         .acts { margin: 16px 0; }
         .acts a { border: 1px solid var(--faint); border-radius: 6px; background: var(--card); }
+        .acts a[href*="request=abort"] { color: var(--bad); border-color: var(--bad); }
         .pages { gap: 16px; align-items: center; }
         form { display: flex; flex-wrap: wrap; gap: 8px; align-items: end; margin: 0 0 16px; }
         label { display: grid; gap: 2px; color: var(--faint); flex: 1 1 180px; min-width: 0; }

@@ -14,7 +14,7 @@ extension LivePage {
             """
             \(HTML.facts(status.source?.sentence))\(head(run, status))\
             \(headline.map { "<p><b>\($0)</b></p>\n" as HTML } ?? "")\(HTML.tiles(status.counts))\
-            \(HTML.list(status.sentences(time, besideVehicles: true)))\(acts(status))\
+            \(HTML.list(status.sentences(time, besideVehicles: true)))\(acts(status, groups))\
             \(HTML.section("Waves and gates", .waves(status.waves) + .list(status.gates)))\
             \(HTML.section("Under way", underWay(status)))\(HTML.section("What to do", toDo(groups)))\(needing(status))\
             \(HTML.section("All rollouts", others(status)))
@@ -44,12 +44,15 @@ extension LivePage {
             : .banner(.bad, "Cut off", "run it again and it goes on where the modules stand")
     }
 
-    private func acts(_ status: RolloutStatus) -> HTML {
+    private func acts(_ status: RolloutStatus, _ groups: [HelpGroup]) -> HTML {
         guard mayAct, let name = status.snapshot.run?.rollout else { return "" }
         var verbs: [SteeringVerb] = []
         switch status.snapshot.rollout?.hold?.kind {
         case .aborted, .recalled: break
         case .paused: verbs = [.resume, .retry, .abort]
+        // What is over is not aborted, and only where a run would still do something can it be paused.
+        case nil where status.snapshot.rollout?.state == .finished && !status.snapshot.isAtWork:
+            verbs = groups.isEmpty ? [] : [.pause, .retry]
         case nil: verbs = [.pause, .retry, .abort]
         }
         let isLeftAlone = status.snapshot.inhibits.contains { $0.vehicle == nil }
