@@ -18,26 +18,35 @@ extension PlanAnswer {
             lines.append("  trusted by \(image.trust.words)")
             lines.append("  for \(image.fits.words)")
         }
+        let steps = steps
+        let alike = Set(steps).count == 1 && steps.count > 1
+        lines += [""] + summary
+        if alike { lines.append("the steps of each vehicle: \(steps[0])") }
         lines.append("")
-        var known: [Place: String] = [:]
         lines += Columns.table(
-            [["vehicle", "serial", "wave", "time", "what is known", "steps"]]
-                + forecast.rows.map { row in
+            [["vehicle", "serial", "wave", "time", "what is known"] + (alike ? [] : ["steps"])]
+                + zip(forecast.rows, steps).map { row, steps in
                     [
                         row.vehicle.id.text, row.vehicle.serial.text, "\(row.wave)",
                         row.took == .zero ? "-" : "~" + row.took.brief, row.fate.reason.visible,
-                        row.vehicle.steps.map { step in
-                            if let words = known[step.place] { return words }
-                            let words = words(of: step)
-                            known[step.place] = words
-                            return words
-                        }.joined(separator: "; "),
-                    ]
+                    ] + (alike ? [] : [steps])
                 }
         )
-        lines.append("")
-        lines += summary
+        if let saved { lines += ["", saved] }
         return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The steps of each vehicle in words.
+    private var steps: [String] {
+        var known: [Place: String] = [:]
+        return forecast.rows.map { row in
+            row.vehicle.steps.map { step in
+                if let words = known[step.place] { return words }
+                let words = words(of: step)
+                known[step.place] = words
+                return words
+            }.joined(separator: "; ")
+        }
     }
 
     /// The state of a rollout of this name in the journal.
@@ -105,7 +114,6 @@ extension PlanAnswer {
                 + "\(Self.times(plan.rollout.retry.transient)), those of the module "
                 + Self.times(plan.rollout.retry.device)
         )
-        if let saved { lines.append(saved) }
         return lines
     }
 
