@@ -96,8 +96,13 @@ import Workbench
                 )
             }
             act.isFleets = rights.isShared
-            if permit == .granted {
+            guard permit == .granted else { return (permit, debt) }
+            do {
                 try await journal.record(record, durably: true, intending: act)
+            } catch let error as JournalError where isAsked && error.kind == .recalled {
+                // A machine on its own learns it in the transaction that would open the debt.
+                let recall = try await recalls.first { $0.image == image }
+                permit = .recalled(try #require(recall))
             }
             return (permit, debt)
         }

@@ -26,7 +26,17 @@ struct NightOffers {
         return status.nextSteps.flatMap { vehicle, step in
             step.commands.compactMap { command in
                 guard let standing = standings[vehicle] else { return "\(vehicle) is not shown" }
-                return offers.fault(of: command, for: vehicle, standing, step.cause).map {
+                // One that is set aside is released first, by a command before this one.
+                let lifts = step.commands.prefix { $0 != command }.contains {
+                    $0.line.hasPrefix("yardmaster uninhibit")
+                }
+                return offers.fault(
+                    of: command,
+                    for: vehicle,
+                    standing,
+                    step.cause,
+                    isReleased: lifts
+                ).map {
                     "'\(command.line)' is offered for \(vehicle), \(step.cause.rawValue): \($0)"
                 }
             }
@@ -39,7 +49,8 @@ struct NightOffers {
         of command: NextStep.Command,
         for vehicle: VehicleID,
         _ standing: Standing,
-        _ cause: Cause
+        _ cause: Cause,
+        isReleased: Bool
     ) -> String? {
         let words = command.line.split(separator: " ").map(String.init)
         guard words.first == "yardmaster",
@@ -50,7 +61,7 @@ struct NightOffers {
         switch invocation.command {
         case .retry:
             if isForGood { return "the rollout is over for good" }
-            if isInhibited(vehicle) { return "the vehicle is set aside" }
+            if isInhibited(vehicle), !isReleased { return "the vehicle is set aside" }
             return standing.doubt == nil && standing.verdict?.outcome.tally.isLast != false
                 ? "nothing is to be tried again" : nil
         case .clear:

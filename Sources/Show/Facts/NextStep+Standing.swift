@@ -136,6 +136,9 @@ package struct NextStepGuide: Sendable {
         guard remedy.work != .rescue else { return run }
         let next = standing.debt == nil ? again(vehicle) : run
         switch cause {
+        // Of a rollout that is over for good, nothing is tried again.
+        case .inDoubt where hold?.isForGood == true:
+            return [command("clear", vehicle, "somebody has looked; the rollout is over")]
         case .inDoubt:
             return [
                 command("clear", vehicle, "it was carried out"),
@@ -158,7 +161,8 @@ package struct NextStepGuide: Sendable {
         case .transient, .unreachable, .device, .noReturn, .wrongVersion, .rolledBack, .internal,
             .timedOut:
             return next
-        case .lowPower, .condition, .unfinished, .notBegun, .owing, .inhibited: return run
+        case .lowPower, .condition: return hold?.isForGood == true ? [again] : run
+        case .unfinished, .notBegun, .owing, .inhibited: return run
         }
     }
 

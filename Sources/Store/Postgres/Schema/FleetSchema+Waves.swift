@@ -139,7 +139,7 @@ extension FleetSchema {
         -- still use a right to them; with `p_among` only those of them, found by key.
         CREATE OR REPLACE FUNCTION yardmaster.left_by_all(
           p_rollout text, p_beginning bigint, p_wave integer, p_among text[]
-        ) RETURNS SETOF text LANGUAGE plpgsql AS $yardmaster$
+        ) RETURNS SETOF text LANGUAGE plpgsql ROWS 10 AS $yardmaster$
         DECLARE workers uuid[]; BEGIN
           SELECT array_agg(w) INTO workers FROM yardmaster.workers(p_rollout, p_beginning) w;
           RETURN QUERY SELECT e.vehicle
