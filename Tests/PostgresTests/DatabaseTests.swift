@@ -294,7 +294,7 @@ struct DatabaseTests {
                     "missed: insert update(gateway outcome failure sentence)",
                     "module: update(holder rollout vehicle expires doing acknowledged total)",
                     "owed: insert delete",
-                    "plan: insert update(quarantine_after view mark brought)",
+                    "plan: insert update(quarantine_after zone view mark brought)",
                     "rollout: update(state updated hold hold_reason hold_author hold_made stopped_after wave "
                         + "looked room checker)",
                     "run: insert update(ended exit_code reason counts closed)",

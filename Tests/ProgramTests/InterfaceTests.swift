@@ -181,7 +181,8 @@ import Workbench
         let absent =
             [
                 "Morning.stale[]", "Morning.tasks[].bay", "Status.approved-by",
-                "Status.approved-by[]", "Status.doubts[]", "Status.failures[]",
+                "Status.approved-by[]", "Status.closes", "Status.doubts[]", "Status.expected-end",
+                "Status.failures[]",
                 "Status.next-deadline", "Status.openings", "Status.openings[]", "Status.owed[]",
                 "Status.recalled", "Status.recalled[]",
                 "Status.requests[]", "Status.soaks-until", "Status.waits-until",
