@@ -97,9 +97,10 @@ import Workbench
             }
             act.isFleets = rights.isShared
             guard permit == .granted else { return (permit, debt) }
-            do {
+            do throws(JournalError) {
                 try await journal.record(record, durably: true, intending: act)
-            } catch let error as JournalError where isAsked && error.kind == .recalled {
+            } catch {
+                guard isAsked, error.kind == .recalled else { throw error }
                 // A machine on its own learns it in the transaction that would open the debt.
                 let recall = try await recalls.first { $0.image == image }
                 permit = .recalled(try #require(recall))
