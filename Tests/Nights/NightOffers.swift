@@ -2,6 +2,7 @@ import Base
 import Commands
 import Show
 import Store
+import Synchronization
 
 /// The commands that a status offers: the program takes each as it is printed, and each changes something
 /// for its vehicle now.
@@ -52,10 +53,7 @@ struct NightOffers {
         _ cause: Cause,
         isReleased: Bool
     ) -> String? {
-        let words = command.line.split(separator: " ").map(String.init)
-        guard words.first == "yardmaster",
-            case .run(let invocation)? = try? Parser.parse(Array(words.dropFirst()))
-        else { return "it is no command" }
+        guard let invocation = Self.invocation(command.line) else { return "it is no command" }
         let isOpen = standing.doubt != nil || standing.debt != nil || !standing.owed.isEmpty
         let isForGood = hold?.isForGood == true
         switch invocation.command {
@@ -77,6 +75,22 @@ struct NightOffers {
         case .validate, .doctor: return nil
         default: return "nobody expects this command"
         }
+    }
+
+    /// Lines that were parsed before: the same ones are offered night after night.
+    private static let parsed = Mutex<[String: Invocation?]>([:])
+
+    private static func invocation(_ line: String) -> Invocation? {
+        if let known = parsed.withLock({ $0[line] }) { return known }
+        let words = line.split(separator: " ").map(String.init)
+        var found: Invocation?
+        if words.first == "yardmaster",
+            case .run(let invocation)? = try? Parser.parse(Array(words.dropFirst()))
+        {
+            found = invocation
+        }
+        parsed.withLock { $0[line] = .some(found) }
+        return found
     }
 
     private func isInhibited(_ vehicle: VehicleID) -> Bool {
