@@ -64,12 +64,11 @@ package struct RolloutStatus: Sendable {
         }
         let ends = snapshot.executions.compactMap { $0.end?.time }.filter { $0 >= run.started }
         // The first one only shows when the work began.
+        let left = counts.unfinished
         guard ends.count > 2, let first = ends.min(), let last = ends.max(), first < last,
-            counts.unfinished > 0
+            left > 0
         else { return nil }
-        return last.advanced(
-            by: first.duration(to: last) / (ends.count - 1) * counts.unfinished
-        )
+        return last.advanced(by: first.duration(to: last) / (ends.count - 1) * left)
     }
 
     /// `takes` selects vehicles; nil selects all.

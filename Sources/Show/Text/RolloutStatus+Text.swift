@@ -203,10 +203,11 @@ extension RolloutStatus {
 
     /// When the active run is probably done, and whether that fits into its window.
     private func outlook(_ time: (WallTime) -> String) -> String {
+        let end = expectedEnd
         let words = [
-            expectedEnd.map { "done at about \(time($0)) at this pace" },
+            end.map { "done at about \(time($0)) at this pace" },
             closes.map { closes in
-                let isLate = expectedEnd.map { $0 > closes } ?? false
+                let isLate = end.map { $0 > closes } ?? false
                 return "the window closes at \(time(closes))"
                     + (isLate ? ", and the rest goes on in the next one" : "")
             },

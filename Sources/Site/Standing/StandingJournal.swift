@@ -175,13 +175,7 @@ package struct StandingJournal: Sendable {
     func shown(_ number: Int?) throws(CommandError) -> ShownRun {
         let holder = holder
         let found = try read { view throws(JournalError) -> ShownRun? in
-            let run: RunRecord?
-            if let number {
-                run = try view.run(number)
-            } else {
-                run = try view.lastRun(rollout: nil)
-            }
-            guard let run else { return nil }
+            guard let run = try view.run(orLast: number) else { return nil }
             let events = try view.events(run: run.number)
             let isCutOff = run.end.map { $0.exitCode == nil } ?? (holder == nil)
             return ShownRun(
@@ -206,13 +200,7 @@ package struct StandingJournal: Sendable {
             throw HistoryJournal.unknown(run: name, in: state)
         }
         let ended = try read { view throws(JournalError) in
-            let run: RunRecord?
-            if let number = wish.number {
-                run = try view.run(number)
-            } else {
-                run = try view.lastRun(rollout: nil)
-            }
-            return run.flatMap { $0.end?.exitCode == nil ? nil : $0 }
+            try view.run(orLast: wish.number).flatMap { $0.end?.exitCode == nil ? nil : $0 }
         }
         guard let ended else {
             let found = try shown(wish.number)
@@ -324,5 +312,13 @@ package struct StandingJournal: Sendable {
             "'\(since.visible)' is no time",
             hint: "write how long ago, such as 18h or 3d, or a time such as '2026-11-21 18:00'"
         )
+    }
+}
+
+extension JournalView {
+    /// A run by its number; nil means the last one.
+    fileprivate func run(orLast number: Int?) throws(JournalError) -> RunRecord? {
+        if let number { return try run(number) }
+        return try lastRun(rollout: nil)
     }
 }
