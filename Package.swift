@@ -129,7 +129,7 @@ let package = Package(
             quick
         ),
         room("Manifest", ["Base", "Families"], quick),
-        adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
+        adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"], quick),
         room("Rollout", ["Base", "Families", "Manifest", "Radio", "Store"]),
         room("Show", ["Base", "Commands", "Manifest", "Store"], quick),
         adapter(
@@ -194,7 +194,7 @@ let package = Package(
                 "Rollout", "Show", "Commands", "Operations", "PrivatePostgres", "Workbench", "Yard",
             ],
             path: "Tests/Nights",
-            swiftSettings: common
+            swiftSettings: common + quick
         ),
         tests("NightsTests", ["Base", "Nights"], resources: [.copy("Stories")]),
         .target(

@@ -32,15 +32,16 @@ struct HistoryCommand {
     private static func text(_ list: RunList, _ zone: Zone) -> String {
         let source = list.source.map { $0.sentence + "\n" } ?? ""
         guard !list.rows.isEmpty else { return source + "nothing has run here yet\n" }
+        let time = zone.screen()
         let rows = list.rows.map { row -> [String] in
             let run = row.run
             let took = row.took?.brief ?? "-"
             return [
-                run.name.description, run.rollout.visible, zone.text(run.started), took,
+                run.name.description, run.rollout.visible, time(run.started), took,
                 run.end?.exitCode.map(String.init) ?? "-", list.sentence(of: row),
             ]
         }
-        let said = list.sayings.map { RunList.words($0, zone.text) }
+        let said = list.sayings.map { RunList.words($0, time) }
         return source + Columns.text(["run", "rollout", "begun", "took", "exit", "what"], rows)
             + (said.isEmpty ? "" : "\n" + Columns.text(RunList.sayingTitles, said))
     }

@@ -31,7 +31,7 @@ struct HistoryCompareCommand {
             numbers[1] ?? last,
             context
         )
-        context.answer(common, comparison.json, comparison.text(list, zone.text))
+        context.answer(common, comparison.json, comparison.text(list, zone.screen()))
         return .done
     }
 }

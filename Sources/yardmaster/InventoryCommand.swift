@@ -78,7 +78,7 @@ struct InventoryCommand: Sendable {
             }
             let rows = common.isQuiet ? inventory.onlyStriking : inventory
             if !(common.isQuiet && rows.rows.isEmpty) {
-                context.show(rows.table((zone ?? .utc).text))
+                context.show(rows.table((zone ?? .utc).screen()))
             }
             if !common.isQuiet { context.console.note(inventory.summary + "\n") }
         }

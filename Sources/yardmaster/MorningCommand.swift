@@ -53,8 +53,8 @@ struct MorningCommand {
     }
 
     private func written(_ page: MorningPage, _ zone: Zone, _ context: Context) -> String {
-        let text = { MorningText(page, width: $0, time: zone.text).text }
-        let html = { MorningHTML(page, time: zone.text).text }
+        let text = { MorningText(page, width: $0, time: zone.screen()).text }
+        let html = { MorningHTML(page, time: zone.screen()).text }
         return switch form {
         case .text: text(context.textWidth)
         case .json: page.json.text + "\n"

@@ -23,7 +23,7 @@ struct ShowCommand {
         if common.wantsJSON {
             context.console.result(story.json.text + "\n")
         } else {
-            context.show(story.text(zone.text))
+            context.show(story.text(zone.screen()))
         }
         return story.exitCode
     }

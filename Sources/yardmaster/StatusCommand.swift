@@ -29,7 +29,7 @@ struct StatusCommand {
                 status,
                 options.standings.journal.holder,
                 isQuiet: options.common.isQuiet,
-                time: ZoneSource.shown(status.plan, context).text
+                time: ZoneSource.shown(status.plan, context).screen()
             )
             context.show(text.text(hasOthers: options.rollout == nil))
         }

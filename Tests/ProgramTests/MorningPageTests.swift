@@ -102,11 +102,24 @@ import Testing
         #expect(rows[0].contains("failed"))
         #expect(rows[1].contains("unreachable") && rows[1].contains("00a000000000000d"))
         #expect(rows[2].contains("deferred"))
-        #expect(all.contains(" UTC") && !all.contains("Z\n"))
+        #expect(all.split(separator: " UTC").count == 2 && !all.contains("Z\n"))
         #expect(all.contains("what to do\n"))
         let quiet = try program.run(["status", "--quiet", "--state", program.state]).output
         #expect(quiet.split(separator: "\n").count { $0.contains("  00a0") } == 3)
         #expect(!quiet.contains("runs 4.12.0"))
+    }
+
+    @Test func `a cause says once what the module was doing`() throws {
+        let program = try Program.steered(
+            1,
+            bad: 1,
+            fault: "silent-in: challenge",
+            rollout: "{retry: {transient: 0}}"
+        )
+        #expect(try program.run(program.steeredRun).status == 10)
+        let text = try program.run(["status", "--state", program.state]).output
+        #expect(text.contains(" while authenticating: no answer in time"), "\(text)")
+        #expect(!text.contains("authenticating: while"), "\(text)")
     }
 
     @Test func `times are those of the window's zone, and of UTC for programs`() throws {
@@ -120,7 +133,7 @@ import Testing
         let json = try program.run(["status", "--json", "--state", program.state]).output
         #expect(!json.contains("+02:00"))
         let page = try program.run(["morning", "--state", program.state]).output
-        #expect(page.hasPrefix("Since 2026-01-05 12:00:00 +02:00: "), "\(page)")
+        #expect(page.hasPrefix("Since 2026-01-05 12:00 +02:00: "), "\(page)")
         // The reports about runs and the plan use the same zone.
         let night = program.folder.path + "/night.html"
         for words in [

@@ -4,10 +4,12 @@ import Workbench
 
 /// A rollout of the demo's image in a separate simulated depot.
 extension Program {
-    /// Of `count` vehicles the first `bad` keep their old version, and the last `away` are away.
+    /// Of `count` vehicles the first `bad` have a fault, by default one that keeps their old version, and the last
+    /// `away` are away.
     static func steered(
         _ count: Int,
         bad: Int = 0,
+        fault: String = "returns-unchanged: true",
         away: Int = 0,
         rollout: String,
         depot: String = ""
@@ -28,7 +30,7 @@ extension Program {
         try program.write("steered.yaml", steeredManifest(rollout))
         let modules = (1...max(1, count - away)).map { number in
             "  - {serial: \"\(serial(number))\", key: \"\(key)\", type: 17, version: \"4.11.3\""
-                + (number <= bad ? ", faults: [{returns-unchanged: true, times: 9}]" : "") + "}"
+                + (number <= bad ? ", faults: [{\(fault), times: 9}]" : "") + "}"
         }
         try program.write(
             "depot.yaml",

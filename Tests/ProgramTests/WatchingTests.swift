@@ -15,14 +15,26 @@ import Workbench
         try Program.steered(3, bad: 1, rollout: "{waves: [1, rest]}")
     }
 
+    /// A run that a module keeps waiting for ten simulated seconds, without a safe point: the second Ctrl-C comes
+    /// before it, also on a busy machine.
+    private func kept() throws -> Program {
+        try Program.steered(
+            3,
+            bad: 1,
+            fault: "silent-in: challenge",
+            rollout: "{waves: [1, rest]}"
+        )
+    }
+
     @Test func `Ctrl-C is answered at once, the first one and the second one`() throws {
-        let program = try steered()
+        let program = try kept()
         let terminal = try Pty(
             Program.path,
             program.steeredRun + ["--pace", "0.2"],
             in: program.folder.path
         )
         try terminal.wait(for: "at work on 1 vehicle")
+        try terminal.wait(for: "authenticating")
         terminal.press(Pty.interrupt)
         try terminal.wait(for: "INT: comes to the next safe point and ends")
         terminal.press(Pty.interrupt)
@@ -52,7 +64,7 @@ import Workbench
 
     @Test func `a window of any size has whole lines, and one that changes is drawn again`() throws
     {
-        let program = try steered()
+        let program = try kept()
         let terminal = try Pty(
             Program.path,
             program.steeredRun + ["--pace", "0.2"],
@@ -61,8 +73,9 @@ import Workbench
             lines: 24
         )
         var screen = Screen(width: 80, height: 24)
-        let live = "at work on 1 vehicle"
-        try terminal.draw(on: &screen) { $0.text.contains(live) }
+        try terminal.draw(on: &screen) {
+            $0.text.contains("at work on 1 vehicle") && $0.text.contains("authenticating")
+        }
         // Smaller, larger, and as before: the live lines are there once, and are not wrapped.
         for (columns, lines) in [(44, 16), (120, 40), (80, 24)] {
             screen.resize(width: columns, height: lines)

@@ -37,6 +37,17 @@ import Testing
         return WallTime(milliseconds: Int64(seconds) * 1_000)
     }
 
+    @Test func `a screen names its zone once, and again when the clocks have changed`() throws {
+        let time = try zone("Europe/Tallinn").screen()
+        let times = ["00:30:10", "00:59:59", "01:00:00", "01:30:00"].map { "2026-10-25T\($0)" }
+        #expect(
+            try times.map { time(try at($0)) } == [
+                "2026-10-25 03:30 +03:00", "2026-10-25 03:59", "2026-10-25 03:00 +02:00",
+                "2026-10-25 03:30",
+            ]
+        )
+    }
+
     @Test(
         arguments: [
             // A night in winter, and both nights in which the clocks in Tallinn are changed.

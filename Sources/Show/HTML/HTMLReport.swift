@@ -8,7 +8,7 @@ package enum HTMLReport {
         let rollout = story.start?.rollout ?? "rollout"
         return HTML.file(
             "\(rollout): rollout report",
-            "<h1>\(rollout)</h1>\n\(content(story, time: zone.text))"
+            "<h1>\(rollout)</h1>\n\(content(story, time: zone.screen()))"
         )
     }
 

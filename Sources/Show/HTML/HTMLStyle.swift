@@ -105,11 +105,13 @@ package enum HTMLStyle {
         }
         @media print {
           body { font-size: 11px; }
-          main { max-width: none; padding: 0; }
+          main { max-width: none; padding: 0; orphans: 1; widows: 1; }
           header, form, .acts, .pages, .skip, #link { display: none; }
           .tiles li, svg { print-color-adjust: exact; }
-          .cards { grid-template-columns: 1fr 1fr; gap: 6mm; }
-          .cards article { min-height: 118mm; border: 1px solid #000; font-size: 12pt; }
+          section:has(.cards), .cards { display: inline; }
+          section:has(.cards) > h2, section:has(.cards) > p, .cards > p { display: none; }
+          .cards article { display: inline-block; vertical-align: top; box-sizing: border-box; width: calc(50% - 4mm);
+            margin: 0 3mm 5mm 0; min-height: 118mm; border: 1px solid #000; font-size: 12pt; }
           .cards h3 { font-size: 20pt; }
           .cards code, .cards small { display: none; }
           .box { display: block; margin-top: 12pt; }

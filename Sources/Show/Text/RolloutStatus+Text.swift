@@ -134,9 +134,12 @@ extension RolloutStatus {
         guard !isTold else { return question }
         let no = flags.line("retry", NextStep.quoted(vehicle))
         let yes = flags.line("clear", NextStep.quoted(vehicle))
-        return question
-            + "; look, then \(isOperator ? "say" : "let an operator say") "
-            + "'\(no)' when it was not, '\(yes)' when it was"
+        let say = "; look, then \(isOperator ? "say" : "let an operator say") "
+        // Of a rollout that is over for good, nothing is tried again.
+        guard snapshot.rollout?.hold?.kind.isForGood != true else {
+            return question + say + "'\(yes)'"
+        }
+        return question + say + "'\(no)' when it was not, '\(yes)' when it was"
     }
 
     /// Sentences about the rollout as a whole.

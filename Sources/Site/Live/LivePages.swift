@@ -448,7 +448,7 @@ package final class LivePages: Sendable {
         _ subject: LiveSubject,
         _ look: Look
     ) throws(CommandError) -> (LiveFrame, Zone) {
-        func page(_ zone: Zone) -> LivePage { LivePage(mayAct: look.mayAct, time: zone.text) }
+        func page(_ zone: Zone) -> LivePage { LivePage(mayAct: look.mayAct, time: zone.screen()) }
         switch subject {
         case .rollouts, .rollout:
             var name: String?

@@ -12,6 +12,17 @@ extension Zone {
         return "\(local.prefix(10)) \(local.dropFirst(11).prefix(8)) \(zone)"
     }
 
+    /// The times of one screen, to the minute: only the first one names the zone, and one after a change of the clocks.
+    package func screen() -> (WallTime) -> String {
+        var said: Substring?
+        return { time in
+            let whole = text(time)
+            let zone = whole.dropFirst(20)
+            defer { said = zone }
+            return "\(whole.prefix(16))\(zone == said ? "" : " " + zone)"
+        }
+    }
+
     /// A local time with milliseconds: `2026-11-22 05:03:10.250 +02:00`.
     package func precise(_ time: WallTime) -> String {
         let text = text(time)

@@ -182,7 +182,7 @@ package enum ComoduleAuthenticationError: Error, Hashable, Sendable, CustomStrin
             "the module reports the unknown authentication state \(value)"
         case .unknownState(_, let length):
             "the module's authentication state has \(length) bytes, not 1"
-        case .link(let failure): "while authenticating: \(failure)"
+        case .link(let failure): "\(failure)"
         }
     }
 }
