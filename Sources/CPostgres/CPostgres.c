@@ -18,7 +18,7 @@ typedef void (*receiver)(void *, const PGresult *);
     X(PQhost, char *, (const PGconn *)) \
     X(PQserverVersion, int, (const PGconn *)) \
     X(PQsslInUse, int, (PGconn *)) \
-    X(PQconnectionUsedPassword, int, (const PGconn *)) \
+    X(PQsetErrorVerbosity, int, (PGconn *, int)) \
     X(PQfinish, void, (PGconn *)) \
     X(PQgetCancel, void *, (PGconn *)) \
     X(PQcancel, int, (void *, char *, int)) \
@@ -60,8 +60,13 @@ const char *pq_load(void) {
 
 int pq_version(void) { return lib.PQlibVersion(); }
 
+// PQERRORS_DEFAULT and PQERRORS_VERBOSE of libpq-fe.h.
+enum { usual = 1, with_code = 2 };
+
 PGconn *pq_connect_start(const char *const *keywords, const char *const *values) {
-    return lib.PQconnectStartParams(keywords, values, 0);
+    PGconn *connection = lib.PQconnectStartParams(keywords, values, 0);
+    if (connection) lib.PQsetErrorVerbosity(connection, with_code);
+    return connection;
 }
 
 int pq_connect_poll(PGconn *connection) { return lib.PQconnectPoll(connection); }
@@ -75,6 +80,7 @@ static void drop(void *nothing, const PGresult *notice) {
 
 int pq_prepare_session(PGconn *connection) {
     lib.PQsetNoticeReceiver(connection, drop, NULL);
+    lib.PQsetErrorVerbosity(connection, usual);
     return lib.PQsetnonblocking(connection, 1);
 }
 
@@ -82,7 +88,6 @@ const char *pq_error(PGconn *connection) { return lib.PQerrorMessage(connection)
 const char *pq_host(PGconn *connection) { return lib.PQhost(connection); }
 int pq_server_version(PGconn *connection) { return lib.PQserverVersion(connection); }
 int pq_ssl_in_use(PGconn *connection) { return lib.PQsslInUse(connection); }
-int pq_used_password(PGconn *connection) { return lib.PQconnectionUsedPassword(connection); }
 void pq_finish(PGconn *connection) { lib.PQfinish(connection); }
 
 static void *ask_to_cancel(void *request) {

@@ -241,12 +241,16 @@ import Testing
         }
         #expect(away?.kind == .lost)
         #expect(clock.now == Moment(nanoseconds: 60_000_000_000))
-        let refused = await #expect(throws: FleetError.self) {
-            try await FleetPlace.patiently(clock, { _ in }) {
-                throw FleetError(.forbidden, "sign in", "permission denied")
+        for refusal in [
+            FleetError(.forbidden, "sign in", "permission denied"),
+            FleetError(.unreachable, "connect", code: "28P01", "password authentication failed"),
+            FleetError(.unreachable, "connect", code: "3D000", "there is no such database"),
+        ] {
+            let refused = await #expect(throws: FleetError.self) {
+                try await FleetPlace.patiently(clock, { _ in }) { throw refusal }
             }
+            #expect(refused == refusal)
         }
-        #expect(refused?.kind == .forbidden)
         #expect(clock.now == Moment(nanoseconds: 60_000_000_000))
     }
 }

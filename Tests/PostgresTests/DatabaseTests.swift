@@ -41,8 +41,12 @@ struct DatabaseTests {
         let error = await #expect(throws: FleetError.self) {
             try await Cluster.with(wrong) { try await $0.server() }
         }
-        #expect(error?.kind == .unreachable)
-        #expect(error?.words.contains("password authentication failed") == true)
+        #expect(error?.kind == .unreachable && error?.isRefusal == true)
+        #expect(
+            error?.words.contains("FATAL: password authentication failed for user") == true,
+            "\(error?.words ?? "")"
+        )
+        #expect(error?.words.contains("LOCATION") == false)
         #expect(error?.description.contains("sesame") == false)
     }
 

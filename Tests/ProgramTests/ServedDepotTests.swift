@@ -186,7 +186,7 @@ import Workbench
                 return said.contains("waits for its window, which opens ")
             }
             #expect(
-                said.contains(" \(clock):00 ") && !said.contains("under way in wave"),
+                said.contains(" \(clock)") && !said.contains("under way in wave"),
                 "\(said)"
             )
             let document = try program.run(["status", "--json", "--state", state]).output

@@ -23,18 +23,17 @@ const char *pq_load(void);
 /* The value of PQlibVersion: 150020 for 15.20. */
 int pq_version(void);
 
+/* Until the session is prepared, errors have their code and a last line with a place in the server's source. */
 PGconn *pq_connect_start(const char *const *keywords, const char *const *values);
 int pq_connect_poll(PGconn *connection);
 int pq_status(PGconn *connection);
 int pq_socket(PGconn *connection);
-/* Notices are dropped instead of printed to standard error, and calls no longer block. */
+/* Notices are dropped instead of printed to standard error, errors are words alone, and calls no longer block. */
 int pq_prepare_session(PGconn *connection);
 const char *pq_error(PGconn *connection);
 const char *pq_host(PGconn *connection);
 int pq_server_version(PGconn *connection);
 int pq_ssl_in_use(PGconn *connection);
-/* 1 when the server asked for a password and had one, also after it has refused the session. */
-int pq_used_password(PGconn *connection);
 void pq_finish(PGconn *connection);
 /* Asks the server to give up the statement under way. Returns at once: the request has no time limit of its own, and goes
    out on another thread. */

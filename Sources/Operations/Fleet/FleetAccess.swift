@@ -316,13 +316,13 @@ extension FleetError {
 
     /// What those are told who wait for the database.
     var sentence: String {
-        "the fleet's database \(isAway ? "does not answer" : "refuses"): \(self)"
+        "the fleet's database \(isAway && !isRefusal ? "does not answer" : "refuses"): \(self)"
     }
 
     /// The error for people, about a request that a user of this role may give; nil means the owner.
     func commandError(_ address: FleetAddress, for role: FleetRole?) -> CommandError {
         CommandError(
-            isAway ? .unavailable : .configuration,
+            isAway && !isRefusal ? .unavailable : .configuration,
             "the fleet at \(address.text.visible) cannot be used",
             because: [description],
             hint: hint(for: role)
@@ -333,6 +333,8 @@ extension FleetError {
     package func hint(for role: FleetRole?) -> String? {
         switch kind {
         case .noLibrary: "apt-get install libpq5"
+        case .unreachable where code == Self.refusedPassword:
+            "for a gateway, make another invitation on the server: yardmaster fleet invite --renew NAME"
         case .unreachable, .lost: Self.looksAtServer
         case .collided, .busy: "try again; the server's log says what is in the way"
         case .forbidden: role.map { Self.membership($0) } ?? Self.ownership

@@ -158,8 +158,7 @@ package actor FleetDatabase {
         throw FleetError(
             only.kind,
             "connect to one of \(failures.count) servers",
-            code: failures.contains { $0.code == FleetError.refusedPassword }
-                ? FleetError.refusedPassword : nil,
+            code: failures.first(where: \.isRefusal)?.code,
             failures.map(\.description).joined(separator: "\n")
         )
     }

@@ -48,9 +48,13 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
         return "\(operation): \(said)" + (code.map { " (\($0))" } ?? "")
     }
 
-    /// The code of a session that ended when the server had the password; while sessions are made, the library
-    /// passes on no other code.
     package static let refusedPassword = "28P01"
+
+    /// Whether the server refused to make a session, and will do so again: the password is wrong, pg_hba.conf does not
+    /// let the user in, or there is no such database.
+    package var isRefusal: Bool {
+        kind == .unreachable && [Self.refusedPassword, "28000", "3D000"].contains(code)
+    }
 
     /// The only table of codes.
     ///

@@ -96,12 +96,20 @@ package final class PostgresSession: FleetSession {
             }
             if wanted == CInt(PQ_POLLING_FAILED) { break }
         }
-        throw FleetError(
-            .unreachable,
-            operation,
-            code: pq_used_password(handle) == 1 ? FleetError.refusedPassword : nil,
-            words
-        )
+        let (code, said) = Self.told(words)
+        throw FleetError(.unreachable, operation, code: code, said)
+    }
+
+    /// The code in the words about a session that was not made, and the words without it.
+    static func told(_ words: String) -> (code: String?, words: String) {
+        var code: String?
+        let lines = words.split(separator: "\n").filter { !$0.hasPrefix("LOCATION: ") }.map {
+            line in
+            guard let found = line.firstMatch(of: #/: +([0-9A-Z]{5}): /#) else { return line }
+            code = String(found.1)
+            return line[..<found.range.lowerBound] + ": " + line[found.range.upperBound...]
+        }
+        return (code, lines.joined(separator: "\n"))
     }
 
     // MARK: Statements
