@@ -184,6 +184,44 @@ package final class PrivatePostgres: @unchecked Sendable {
         return log(name)
     }
 
+    /// A session that stays open, such as one that has locked something.
+    package final class Session {
+        private let shell: pid_t
+        private var input: CInt
+
+        fileprivate init(_ shell: pid_t, input: CInt) { (self.shell, self.input) = (shell, input) }
+
+        package func say(_ statements: String) throws {
+            let bytes = Array((statements + "\n").utf8)
+            guard Glibc.write(input, bytes, bytes.count) == bytes.count else {
+                throw FileFailure("a session")
+            }
+        }
+
+        /// Ends it; a transaction that is open is rolled back.
+        package func end() {
+            guard input >= 0 else { return }
+            close(input)
+            input = -1
+            var status: CInt = 0
+            waitpid(shell, &status, 0)
+        }
+
+        deinit { end() }
+    }
+
+    package func session(of database: String) throws -> Session {
+        var pair: [CInt] = [-1, -1]
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard socketpair(AF_UNIX, kind, 0, &pair) == 0 else { throw FileFailure("a socket pair") }
+        defer { close(pair[1]) }
+        let psql = [
+            "/usr/bin/psql", "-X", "-q", "-o", "/dev/null", "-h", socket, "-p", "\(port)", "-U",
+            Self.superuser, "-d", database,
+        ]
+        return Session(try spawn(PlainUser.prefix + psql, input: pair[1]), input: pair[0])
+    }
+
     /// Makes a new, empty database.
     package func database() throws -> String {
         let name = "fleet_\(UInt32.random(in: .min ... .max))"

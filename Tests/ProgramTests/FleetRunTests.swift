@@ -296,6 +296,27 @@ struct FleetRunTests {
         #expect(try yard.faults() == "")
     }
 
+    /// Many gateways that begin in the same minute with a long list enter one after the other.
+    @Test func `a run whose entry waits for others longer than a statement may enters after them`()
+        throws
+    {
+        let yard = try Yard()
+        let (north, south) = (try yard.gateway("north"), try yard.gateway("south"))
+        #expect(try north.run().status == 0)
+        let other = try yard.server.session(of: yard.database)
+        try other.say("BEGIN; SELECT FROM yardmaster.rollout FOR UPDATE;")
+        try wait(for: "the other one to have the row") {
+            try yard.ask("SELECT count(*) FROM pg_locks WHERE mode = 'RowShareLock' AND granted")
+                != "0\n"
+        }
+        let running = try south.begin()
+        #expect(running.says("this run waits for it"), "\(running.result().errors)")
+        other.end()
+        let result = running.result()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.errors.contains("(57014)"), "\(result.errors)")
+    }
+
     @Test func `a run ends though its database never comes back`() throws {
         let server = try PrivatePostgres()
         defer { server.stop() }

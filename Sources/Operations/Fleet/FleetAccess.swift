@@ -316,7 +316,8 @@ extension FleetError {
 
     /// What those are told who wait for the database.
     var sentence: String {
-        "the fleet's database \(isAway && !isRefusal ? "does not answer" : "refuses"): \(self)"
+        let does = !isAway || isRefusal ? "refuses" : kind == .busy ? "is busy" : "does not answer"
+        return "the fleet's database \(does): \(self)"
     }
 
     /// The error for people, about a request that a user of this role may give; nil means the owner.

@@ -110,27 +110,45 @@ struct FleetSeat: Sendable {
         starts start: RolloutStart,
         approval: PlanApproval?,
         recalling hold: Hold?,
-        at now: WallTime
+        at now: WallTime,
+        waiting clock: any Timekeeper
     ) async throws(CommandError) -> (part: FleetPart, isNew: Bool) {
         do {
-            let (beginning, isNew) = try await entrance.enter(
-                plan,
-                as: holder,
-                again: again,
-                starts: start,
-                recalling: hold,
-                at: now
-            )
-            var part = try await entrance.enlist(
-                plan,
-                jobs,
-                as: holder,
-                beginning: beginning,
-                approval: approval
-            )
+            let (beginning, isNew) = try await inTurn(clock) {
+                try await entrance.enter(
+                    plan,
+                    as: holder,
+                    again: again,
+                    starts: start,
+                    recalling: hold,
+                    at: now
+                )
+            }
+            var part = try await inTurn(clock) {
+                try await entrance.enlist(
+                    plan,
+                    jobs,
+                    as: holder,
+                    beginning: beginning,
+                    approval: approval
+                )
+            }
             part.program = FleetPlace.program
             return (part, isNew)
         } catch { throw access.commandError(error) }
+    }
+
+    /// Repeats what the server gave up because it took too long: gateways that begin in the same minute enter one after
+    /// the other. Where it may have been done, it is not repeated.
+    private func inTurn<Answer>(
+        _ clock: any Timekeeper,
+        _ work: () async throws -> Answer
+    ) async throws -> Answer {
+        try await FleetPlace.patiently(clock, context.console.note) {
+            do { return try await work() } catch let error as FleetError where error.kind != .busy {
+                throw access.commandError(error)
+            }
+        }
     }
 
     func coordinator(

@@ -72,7 +72,8 @@ extension JobRun {
                 starts: start,
                 approval: job.approval,
                 recalling: job.recalling,
-                at: time.wallTime
+                at: time.wallTime,
+                waiting: time
             )
             isAgain = isNew
             share = (seat, part)
