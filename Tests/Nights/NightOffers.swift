@@ -1,5 +1,6 @@
 import Base
 import Commands
+import Manifest
 import Show
 import Store
 import Synchronization
@@ -10,11 +11,14 @@ struct NightOffers {
     private let hold: Hold.Kind?
     private let inhibits: [Inhibit]
     private let isAtWork: Bool
+    /// Whether the rollout brings vehicles back: the command that began it also continues it.
+    private let isWayBack: Bool
 
     init(_ status: RolloutStatus) {
         hold = status.snapshot.rollout?.hold?.kind
         inhibits = status.snapshot.inhibits
         isAtWork = status.snapshot.isAtWork
+        isWayBack = status.snapshot.run.flatMap { FrozenPlan.rolledBack(by: $0.rollout) } != nil
     }
 
     /// What is wrong with what a status offers, one sentence each.
@@ -67,9 +71,10 @@ struct NightOffers {
                 ? nil : "nothing is to be cleared"
         case .resume: return hold == .paused ? nil : "the rollout is not paused"
         case .uninhibit: return isInhibited(vehicle) ? nil : "the vehicle is not set aside"
-        case .rollback: return hold == .recalled ? nil : "the rollout is not recalled"
-        case .run:
-            let begins = invocation[Command.again]
+        case .rollback where !isWayBack:
+            return hold == .recalled ? nil : "the rollout is not recalled"
+        case .run, .rollback:
+            let begins = invocation.command == .run && invocation[Command.again]
             if isAtWork { return "a run is at work" }
             return isForGood && !begins && !isOpen ? "the rollout is over for good" : nil
         case .validate, .doctor: return nil
