@@ -147,7 +147,7 @@ package struct NextStepGuide: Sendable {
         case .list: return [again("with the list as it is now")]
         case .quarantined: return [command("clear", vehicle, "it is in order")] + again(vehicle)
         case .gateway:
-            return [NextStep.Command("yardmaster doctor", "on the gateway")] + run
+            return [NextStep.Command("yardmaster doctor", "on the gateway")] + goingOn
         case .rejected, .integrity:
             let check = manifest.map { file in
                 NextStep.Command(
@@ -157,11 +157,11 @@ package struct NextStepGuide: Sendable {
             }
             return (check.map { [$0] } ?? []) + next
         case .unreachable where standing.verdict?.outcome == .unreachable:
-            return hold?.isForGood == true ? [again] : run
+            return goingOn
         case .transient, .unreachable, .device, .noReturn, .wrongVersion, .rolledBack, .internal,
             .timedOut:
             return next
-        case .lowPower, .condition: return hold?.isForGood == true ? [again] : run
+        case .lowPower, .condition: return goingOn
         case .unfinished, .notBegun, .owing, .inhibited: return run
         }
     }
@@ -196,6 +196,9 @@ package struct NextStepGuide: Sendable {
             "the rollout is recalled: this brings its vehicles back"
         )
     }
+
+    /// The commands after which a vehicle is taken to which nothing was done.
+    private var goingOn: [NextStep.Command] { hold?.isForGood == true ? [again] : run }
 
     /// The commands that continue the rollout.
     private var run: [NextStep.Command] {
