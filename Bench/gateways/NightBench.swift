@@ -60,8 +60,6 @@ actor NightGateway {
     /// How often a statement had waited too long for others, and was repeated, as a run does.
     private(set) var repeats = 0
 
-    static let lookPause = Duration.seconds(5)
-    static let lookShare = Duration.seconds(4)
     static let soak = Duration.seconds(1)
 
     init(_ gateway: BenchGateway, _ number: Int, of shape: NightShape, in rollout: BenchRollout) {
@@ -83,7 +81,7 @@ actor NightGateway {
     private func keep() async throws {
         let links = try await FleetBench.holdings(number, FleetBench.links, gateway, rollout.name)
         // The gateways of a depot do not begin at the same moment.
-        try await Task.sleep(for: Self.lookPause * number / shape.gateways)
+        try await Task.sleep(for: FleetDatabase.lookPause * number / shape.gateways)
         var nextBeat = Clock.now()
         while !isOver {
             if Clock.now() >= nextBeat {
@@ -93,7 +91,7 @@ actor NightGateway {
                 nextBeat = Clock.now().advanced(by: terms.beat)
             }
             do { try await bringOn() } catch { try note(error) }
-            try await Task.sleep(for: Self.lookPause)
+            try await Task.sleep(for: FleetDatabase.lookPause)
         }
     }
 
@@ -107,7 +105,7 @@ actor NightGateway {
         let fleet = gateway.fleet
         let (name, beginning) = (rollout.name, rollout.beginning)
         let began = Clock.now()
-        let isDue = try await fleet.takeLook(at: name, beginning: beginning, every: Self.lookShare)
+        let isDue = try await fleet.takeLook(at: name, beginning: beginning, every: FleetDatabase.lookShare)
         guard isDue else { return }
         let wave = try await fleet.endedWave(of: name, beginning: beginning)
         looks.append(Clock.milliseconds(since: began))
@@ -125,7 +123,7 @@ actor NightGateway {
     /// Leaves the vehicles of the waves that have begun and that it does not hear.
     private func leaveUnheard() async throws {
         while !isOver {
-            let batch = missed.prefix(100).map { LeftVehicle(rollout.vehicles[$0].vehicle) }
+            let batch = missed.prefix(FleetDatabase.mostLeftAtOnce).map { LeftVehicle(rollout.vehicles[$0].vehicle) }
             guard !batch.isEmpty else {
                 try await Task.sleep(for: .milliseconds(100))
                 continue
@@ -147,13 +145,13 @@ actor NightGateway {
     private func workOn() async throws {
         defer { isOver = true }
         // Gateways do not begin at the same moment.
-        var nextLook = Clock.now().advanced(by: Self.lookPause * number / shape.gateways)
+        var nextLook = Clock.now().advanced(by: FleetDatabase.lookPause * number / shape.gateways)
         var next = pace?.first ?? Clock.now()
         while true {
             let now = Clock.now()
             if let pace, now >= pace.end { return }
             if now >= nextLook {
-                nextLook = now.advanced(by: Self.lookPause)
+                nextLook = now.advanced(by: FleetDatabase.lookPause)
                 do { if try await look() { return } } catch { try note(error) }
             }
             guard now >= next, let index = queue.popLast() else {

@@ -446,7 +446,7 @@ enum DocumentFacts {
             "nothing is granted for \(s(over)) seconds",
             "a start of the machine | \(s(over)) s |",
             "A vehicle waits \(words(FleetCoordinator.patience)) for the database",
-            "checks every \(words(FleetCoordinator.lookPause)) whether it is free",
+            "checks every \(words(FleetDatabase.lookPause)) whether it is free",
             "when no server answers for \(words(FleetPlace.patience))",
             "as the gateway last reported it (every \(s(terms.beat)) seconds)",
             "until it expires (`--valid`, \(standard(.fleetInvite, "valid").dropLast()) hours)",

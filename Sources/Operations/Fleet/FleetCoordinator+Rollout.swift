@@ -13,7 +13,7 @@ extension FleetCoordinator {
         let now = time.now
         let isDue = state.withLock { state in
             guard !state.isAway, state.nextLook.map({ now >= $0 }) ?? true else { return false }
-            state.nextLook = now.advanced(by: Self.lookPause)
+            state.nextLook = now.advanced(by: FleetDatabase.lookPause)
             return true
         }
         guard isDue else { return }
@@ -35,7 +35,7 @@ extension FleetCoordinator {
             guard !isComingBack, !state.isAway, state.nextNews.map({ now >= $0 }) ?? true else {
                 return nil
             }
-            let pause = state.place == .waits ? Self.waitingPause : Self.lookPause
+            let pause = state.place == .waits ? Self.waitingPause : FleetDatabase.lookPause
             state.nextNews = now.advanced(by: pause)
             return state.place
         }
@@ -142,7 +142,7 @@ extension FleetCoordinator {
 
     func reportLeft() async {
         while true {
-            let left = state.withLock { Array($0.left.prefix(Self.mostLeftAtOnce)) }
+            let left = state.withLock { Array($0.left.prefix(FleetDatabase.mostLeftAtOnce)) }
             if left.isEmpty { return }
             do throws(FleetError) {
                 try await fleet.leave(
@@ -251,7 +251,7 @@ extension FleetCoordinator {
                     try await fleet.takeLook(
                         at: rollout,
                         beginning: part.beginning,
-                        every: Self.lookShare
+                        every: FleetDatabase.lookShare
                     )
                 }
             if isDue { try await bringOn() }

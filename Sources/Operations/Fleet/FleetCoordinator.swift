@@ -72,13 +72,7 @@ package final class FleetCoordinator: Coordinator {
     /// How long a vehicle waits for a database that does not answer or may not grant.
     static let patience = Duration.seconds(30 * 60)
     private static let tick = Duration.seconds(1)
-    static let lookPause = Duration.seconds(5)
     static let waitingPause = Duration.seconds(30)
-    /// How many vehicles are left in one statement, behind which a claim may have to wait.
-    static let mostLeftAtOnce = 100
-    /// How often the wave is looked at, by whichever gateway: a little less than `lookPause`, so that
-    /// a gateway alone does so each time.
-    static let lookShare = Duration.seconds(4)
 
     package init(
         local: LocalCoordinator,
@@ -518,7 +512,7 @@ package final class FleetCoordinator: Coordinator {
         await withDiscardingTaskGroup { group in
             // The first sign of life, with the run's figures, is given at its beginning.
             var nextSign = time.now
-            var nextWave = time.now.advanced(by: Self.lookPause)
+            var nextWave = time.now.advanced(by: FleetDatabase.lookPause)
             while !Task.isCancelled {
                 let now = time.now
                 let actions = state.withLock { $0.keeper.tick(now) }
@@ -532,7 +526,7 @@ package final class FleetCoordinator: Coordinator {
                     }
                 }
                 if now >= nextWave {
-                    nextWave = now.advanced(by: Self.lookPause)
+                    nextWave = now.advanced(by: FleetDatabase.lookPause)
                     group.addTask { await self.advance() }
                 }
                 if isRenewing || now >= nextSign {

@@ -149,6 +149,14 @@ extension FleetDatabase {
         return news
     }
 
+    /// How often a gateway looks at its rollout.
+    package static let lookPause = Duration.seconds(5)
+    /// How often the wave is looked at, by whichever gateway: a little less than `lookPause`, so that
+    /// a gateway alone does so each time.
+    package static let lookShare = Duration.seconds(4)
+    /// How many vehicles are left in one statement, behind which a claim may have to wait.
+    package static let mostLeftAtOnce = 100
+
     /// Leaves vehicles to the other gateways: each ends once all gateways at work have left it.
     ///
     /// Safe to repeat; the last call for a vehicle counts.
