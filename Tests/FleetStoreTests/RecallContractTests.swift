@@ -149,6 +149,15 @@ import Workbench
             }
         }
 
+        var uses: [RecallUse] {
+            get async throws {
+                if let fleet = ground.fleet { return try await fleet.recallUses([]) }
+                return try await journal.look { view throws(JournalError) in
+                    try view.recallUses()
+                }
+            }
+        }
+
         var transfers: [Transfer] {
             get async throws {
                 if let fleet = ground.fleet { return try await fleet.transfers() }
@@ -217,6 +226,27 @@ import Workbench
                 Issue.record("it began again")
                 return
             }
+        }
+    }
+
+    @Test(arguments: Store.present)
+    func `a recall says which modules run its image now`(store: Store) async throws {
+        try await Bus.with(store) { bus in
+            try await bus.pay(try await bus.begin(2, 2, over: 1).debt)
+            try await bus.pay(try await bus.begin(3, 3, over: 2).debt)
+            try await bus.recall(2)
+            try await bus.recall(3)
+            let uses = try await bus.uses
+            let images = try [bus.image(2), bus.image(3)]
+            #expect(uses.map(\.recall.image) == images)
+            #expect(uses.map(\.halfSent.count) == [0, 0])
+            #expect(uses.first?.running.isEmpty == true)
+            let (serial, vehicle) = (bus.record.serial, bus.record.vehicle)
+            #expect(
+                uses.last?.running == [
+                    RecallUse.Module(serial: serial, vehicle: vehicle, rollout: "city")
+                ]
+            )
         }
     }
 

@@ -64,11 +64,17 @@ extension OperatorRequests {
 
     package func recall(_ wish: RecallWish) async throws(CommandError) -> RecallAnswer {
         try await withJournal { journal, _ throws(CommandError) in
-            let before = try await uses(journal)
             switch wish.act {
-            case .list: return RecallAnswer(sentences: Self.list(before), uses: before)
+            case .list:
+                let uses = try await uses(journal)
+                return RecallAnswer(sentences: Self.list(uses), uses: uses)
             case .lift:
-                let known = before.map(\.recall).filter {
+                let recalls = try await stored(journal) { fleet throws(FleetError) in
+                    try await fleet.recalls()
+                } own: { journal throws(JournalError) in
+                    try await journal.recalls()
+                }
+                let known = recalls.filter {
                     $0.name == wish.image || $0.image.description == wish.image
                 }
                 let (image, name): Named =

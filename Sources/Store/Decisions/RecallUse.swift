@@ -6,7 +6,18 @@ package struct RecallUse: Sendable, Equatable {
     /// Modules to which a transfer of it has begun, and which were not seen at rest since.
     package let halfSent: [Debt]
     /// Modules that run it, as far as it was installed by us.
-    package let running: [Transfer]
+    package let running: [Module]
+
+    /// A module, with the rollout that has sent it the image.
+    package struct Module: Sendable, Equatable {
+        package let serial: Serial
+        package let vehicle: VehicleID
+        package let rollout: String
+
+        package init(serial: Serial, vehicle: VehicleID, rollout: String) {
+            (self.serial, self.vehicle, self.rollout) = (serial, vehicle, rollout)
+        }
+    }
 
     /// The vehicles that run it, each once.
     package var vehicles: [VehicleID] { Set(running.map(\.vehicle)).sorted() }
@@ -20,12 +31,19 @@ package struct RecallUse: Sendable, Equatable {
         let running = transfers.running
         return recalls.map { recall in
             RecallUse(
-                recall: recall,
-                halfSent: debts.filter { $0.image == recall.image }
-                    .sorted { $0.vehicle < $1.vehicle },
-                running: running.filter { $0.image == recall.image }
+                recall,
+                debts,
+                running.filter { $0.image == recall.image }.map {
+                    Module(serial: $0.serial, vehicle: $0.vehicle, rollout: $0.rollout)
+                }
             )
         }
+    }
+
+    init(_ recall: Recall, _ debts: [Debt], _ running: [Module]) {
+        self.recall = recall
+        halfSent = debts.filter { $0.image == recall.image }.sorted { $0.vehicle < $1.vehicle }
+        self.running = running
     }
 
     /// Sentences for people about the vehicles that have the image, those with half of it first; only
@@ -39,13 +57,20 @@ package struct RecallUse: Sendable, Equatable {
         }
         let vehicles = vehicles.filter(isMeant)
         guard !vehicles.isEmpty else { return lines }
-        let names = vehicles.map(\.text.visible).joined(separator: ", ")
         let verb = vehicles.count == 1 ? "runs" : "run"
         lines.append(
-            "\(names) \(verb) \(name), which is recalled, by \(recall.author.visible): "
+            "\(vehicles.firstNames) \(verb) \(name), which is recalled, by \(recall.author.visible): "
                 + recall.reason.visible
         )
         return lines
+    }
+}
+
+extension [VehicleID] {
+    /// The first ten for people, and how many there are beyond.
+    package var firstNames: String {
+        let names = prefix(10).map(\.text.visible).joined(separator: ", ")
+        return names + (count > 10 ? " and \(count - 10) more" : "")
     }
 }
 
@@ -63,6 +88,7 @@ extension FleetDatabase {
     package func recallUses(_ debts: [Debt]) throws(FleetError) -> [RecallUse] {
         let recalls = try recalls()
         guard !recalls.isEmpty else { return [] }
-        return RecallUse.uses(of: recalls, try transfers(still: recalls.map(\.image)), debts)
+        let running = try running(recalls.map(\.image.description))
+        return recalls.map { RecallUse($0, debts, running[$0.image.description] ?? []) }
     }
 }

@@ -61,24 +61,31 @@ extension FleetDatabase {
         ).compactMap { Recall($0, from: 0) }
     }
 
-    /// Transfers of these images to modules that were not seen to run another one since, in the order in which they
-    /// began.
+    /// The modules that ran one of these images when they were last seen to run one of ours, by image.
     ///
-    /// By image: what modules ran before in years is not read.
-    package func transfers(still images: [SHA256Digest]) throws(FleetError) -> [Transfer] {
-        try rows(
+    /// By image, and then the last transfer of each module by key: what modules ran before in years is not read.
+    func running(_ images: [String]) throws(FleetError) -> [String: [RecallUse.Module]] {
+        let found = try rows(
             FleetStatement(
                 "read which modules run an image",
                 """
-                SELECT \(Transfer.columns) FROM yardmaster.transfer t
-                WHERE t.image = ANY ($1::text[]) AND t.proven AND NOT EXISTS (
-                  SELECT FROM yardmaster.transfer l WHERE l.serial = t.serial
-                    AND l.target = t.target AND l.proven AND l.number > t.number)
-                ORDER BY number
+                SELECT t.image, t.serial, t.vehicle, t.rollout FROM yardmaster.transfer t
+                WHERE t.image = ANY ($1::text[]) AND t.proven AND t.number = (
+                  SELECT l.number FROM yardmaster.transfer l
+                  WHERE l.serial = t.serial AND l.target = t.target AND l.proven
+                  ORDER BY l.number DESC LIMIT 1)
                 """,
-                [Self.array(images.map(\.description))]
+                [Self.array(images)]
             )
-        ).compactMap { Transfer($0) }
+        )
+        return found.reduce(into: [:]) { modules, row in
+            guard let image = row.text(0), let serial = row.text(1).flatMap({ Serial($0) }),
+                let vehicle = row.vehicle(2), let rollout = row.text(3)
+            else { return }
+            modules[image, default: []].append(
+                RecallUse.Module(serial: serial, vehicle: vehicle, rollout: rollout)
+            )
+        }
     }
 
     /// The images that were sent to modules, with their names, of one rollout or with nil of all.
