@@ -185,7 +185,8 @@ extension Command {
             noColor, wide,
         ],
         examples: [
-            Example("yardmaster status", "A line for each vehicle of the latest rollout."),
+            Example("yardmaster status", "The latest rollout, and which vehicles need somebody."),
+            Example("yardmaster status --limit '*'", "A line for each of its vehicles."),
             Example("yardmaster status --watch", "The active run, as on its own terminal."),
             Example("yardmaster status --json", "The same for a program."),
             Example(

@@ -12,7 +12,13 @@ struct StatusCommand {
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
         if options.watches { return try await StatusWatch(options, context).run() }
         for report in options.reports { try report.checkPlace() }
-        let status = try await options.standings.status(of: options.rollout, options.common)
+        let common = options.common
+        let isBrief = !common.wantsJSON && !common.selects && options.reports.isEmpty
+        let status = try await options.standings.status(
+            of: options.rollout,
+            common,
+            whole: isBrief ? RolloutStatus.mostListed : .max
+        )
         for report in options.reports {
             try report.write(
                 of: status.story(
@@ -22,13 +28,14 @@ struct StatusCommand {
                 zone: ZoneSource.shown(status.plan, context)
             )
         }
-        if options.common.wantsJSON {
+        if common.wantsJSON {
             context.console.result(status.json.text + "\n")
-        } else if !options.common.isQuiet || options.reports.isEmpty {
+        } else if !common.isQuiet || options.reports.isEmpty {
             let text = StatusText(
                 status,
                 options.standings.journal.holder,
-                isQuiet: options.common.isQuiet,
+                isQuiet: common.isQuiet,
+                listsAll: common.selects,
                 time: ZoneSource.shown(status.plan, context).screen()
             )
             context.show(text.text(hasOthers: options.rollout == nil))

@@ -151,10 +151,90 @@ struct YearTests {
                 let look = try #require(try await fleet.lookInTheMorning(since: since))
                 #expect(look.rollouts.count == 1 && look.sightings.count == Self.vehicles)
                 // Of the night, and of each vehicle the last one before it.
-                #expect(look.verdicts.count >= 2 * Self.vehicles)
+                #expect(look.endings.count >= 2 * Self.vehicles)
             }
             for table in ["verdict", "execution", "step", "missed", "module"] {
                 #expect(read[table] ?? 0 <= 30 * Self.vehicles, "\(table): \(read)")
+            }
+        }
+    }
+
+    @Test func `of many vehicles those are read that need somebody, and the text is the same`()
+        async throws
+    {
+        try await withYear { fleet, them in
+            // Four that are well owe an update, a step and an answer, and are held.
+            try them.ground.ask(
+                """
+                INSERT INTO yardmaster.debt (serial, vehicle, rollout, epoch, gateway, image, name,
+                  target, total) VALUES ('a1', 'v1', 'city', 365, 'g1', 'i', 'n', 't', 100);
+                INSERT INTO yardmaster.owed (rollout, vehicle, digest, ordinal, epoch, gateway, action)
+                VALUES ('city', 'v2', 'd', 0, 365, 'g1', 'set lights off');
+                UPDATE yardmaster.step SET outcome = 'in-doubt' WHERE vehicle = 'v3'
+                  AND beginning = 365;
+                UPDATE yardmaster.module SET holder = '\(them[0].holder.instance)', rollout = 'city',
+                  vehicle = 'v4', expires = now() + interval '1 h' WHERE serial = 'a4';
+                ANALYZE
+                """
+            )
+            var looks: [FleetLook] = []
+            let read = try await rows(fleet) {
+                let look = try #require(try await fleet.look(of: "city", whole: 200))
+                looks.append(look)
+            }
+            let failed = Self.vehicles / 50
+            #expect(looks[0].view.vehicles.count == failed + 4)
+            #expect(looks[0].view.done.count == Self.vehicles - failed - 4)
+            for (table, limit) in [("verdict", 40), ("missed", 400), ("execution", 1_500)] {
+                #expect(read[table] ?? 0 <= limit, "\(table): \(read)")
+            }
+            looks.append(try #require(try await fleet.look(of: "city", whole: Self.vehicles)))
+            #expect(looks[1].view.vehicles.count == Self.vehicles && looks[1].view.done.isEmpty)
+            let states = looks.map { look in
+                RolloutStatus(
+                    RolloutSnapshot(look.view, in: look.ground, plan: nil),
+                    briefs: [],
+                    plan: nil,
+                    manifest: nil,
+                    isRunning: false,
+                    flags: PlaceFlags()
+                )
+            }
+            for isQuiet in [true, false] {
+                let texts = states.map { status in
+                    StatusText(status, nil, isQuiet: isQuiet) { "\($0)" }.text(hasOthers: false)
+                }
+                #expect(texts[0] == texts[1])
+                #expect(texts[0].contains("290 more are done") == !isQuiet, "\(texts[0])")
+            }
+            #expect(states[0].counts == states[1].counts && states[0].counts.total == 300)
+            #expect(states[0].waves.map(\.counts) == states[1].waves.map(\.counts))
+        }
+    }
+
+    @Test func `which modules run an image is read from their last transfers`() async throws {
+        try await Members.with(["north"]) { them in
+            try them.ground.ask(
+                """
+                INSERT INTO yardmaster.transfer (serial, vehicle, rollout, image, name, target, proven)
+                SELECT 'a' || v, 'v' || v, 'city', repeat(to_hex(16 + b), 32), 'city', 'secondary', true
+                FROM generate_series(1, 200) b, generate_series(1, 300) v
+                WHERE b < 200 OR v > 100 ORDER BY b, v;
+                ANALYZE
+                """
+            )
+            let fleet = them[0].fleet
+            for (number, count) in [(200, 200), (199, 100), (1, 0)] {
+                let text = String(repeating: String(16 + number, radix: 16), count: 32)
+                let image = try #require(SHA256Digest(text))
+                let now = WallTime(milliseconds: 0)
+                try await fleet.recall(Recall(image, name: "c", reason: "r", author: "m", at: now))
+                let read = try await rows(fleet) {
+                    let uses = try await fleet.recallUses([])
+                    #expect(uses.first { $0.recall.image == image }?.vehicles.count == count)
+                }
+                // A few rows for each module that ever had one of the images.
+                #expect(read["transfer"] ?? 0 <= 5_000, "\(read)")
             }
         }
     }

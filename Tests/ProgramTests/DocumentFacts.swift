@@ -318,6 +318,8 @@ enum DocumentFacts {
             "\(words(Outlet.patienceAfterSignal)) after INT or TERM",
             "every \(s(PlainPrinter.longestSilence)) seconds. Pipes and files",
             "more than \(word(Recap.mostRows)), it has only those that need somebody",
+            "has a row for each of up to \(RolloutStatus.mostListed).",
+            "Of more than \(RolloutStatus.mostListed) vehicles those that are done",
             """
             \(web.headSeconds) seconds for a request's head of at most \(KiB(web.headBytes)), and \
             \(words(.seconds(web.answerSeconds))) to read the answer

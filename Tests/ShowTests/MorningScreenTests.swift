@@ -202,6 +202,30 @@ import Testing
         }
     }
 
+    @Test(arguments: [200, 201])
+    func `of many vehicles only those have a line that need more, unless all are asked for`(
+        count: Int
+    ) async throws {
+        let depot = MorningDepot(
+            name: "night",
+            buses: [Self.away] + Self.done(count - 21) + Array(repeating: .notBegun, count: 20)
+        )
+        let (_, status) = try await depot.facts()
+        func lines(isQuiet: Bool = false, listsAll: Bool = false) -> Int {
+            let time = MorningDepot.words
+            let text = StatusText(status, nil, isQuiet: isQuiet, listsAll: listsAll, time: time)
+                .text(hasOthers: false)
+            let isCounted = text.contains("\n200 more are done or wait for a run; --limit '*' ")
+            #expect(isCounted == (count > 200 && !isQuiet && !listsAll), "\(text)")
+            return text.split(separator: "\n").count {
+                $0.hasPrefix("bus-") && $0.contains("  00a0")
+            }
+        }
+        #expect(lines(isQuiet: true) == 1)
+        #expect(lines() == (count > 200 ? 1 : count))
+        #expect(lines(listsAll: true) == count)
+    }
+
     private struct Size: CustomStringConvertible {
         let columns: Int
         let lines: Int

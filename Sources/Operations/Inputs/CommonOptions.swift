@@ -53,6 +53,9 @@ package struct CommonOptions: Sendable {
             }
     }
 
+    /// Whether `--limit` names vehicles.
+    package var selects: Bool { !limit.isEmpty }
+
     /// Whether the journal or the fleet list is needed to resolve `--limit`.
     var mustLookUp: Bool { !limit.allSatisfy(\.isPattern) }
 

@@ -34,8 +34,8 @@ package struct FleetVehicleLook: Sendable {
 package struct FleetMorningLook: Sendable {
     package let rollouts: [FleetLook]
     package let names: Set<String>
-    let verdicts: [FleetVerdictRecord]
-    let sightings: [(vehicle: VehicleID, at: WallTime)]
+    let endings: [Ending]
+    let sightings: [Sighting]
 }
 
 /// The time zone of the windows of a fleet's rollouts; nil when none has a window.
@@ -62,12 +62,19 @@ package struct FleetRunLook: Sendable {
 // What the commands that only read ask for; each is of one moment.
 
 extension FleetDatabase {
-    package func look(of name: String?) throws(FleetError) -> FleetLook? {
+    /// The rollout of this name, or the last one; of one with more vehicles than `most`, those that are done are not
+    /// read in full, and `briefs` has not their counts.
+    package func look(
+        of name: String?,
+        whole most: Int = .max
+    ) throws(FleetError) -> FleetLook? {
         let found: FleetRollout?
         if let name { found = try rollout(name) } else { found = try lastRollout() }
         guard let found else { return nil }
-        var look = try look(at: found, try ground())
-        look.briefs = try briefs()
+        let isLarge = most < .max ? try hasMore(than: most, in: found) : false
+        let ground = try ground()
+        var look = try look(at: found, ground, isLarge ? .open(.init(ground)) : .all)
+        look.briefs = try briefs(except: isLarge ? found.name : nil)
         look.lastRuns = try lastRuns()
         look.names = try rolloutNames()
         return look
@@ -76,9 +83,9 @@ extension FleetDatabase {
     private func look(
         at rollout: FleetRollout,
         _ ground: FleetGround,
-        only vehicle: VehicleID? = nil
+        _ scope: FleetView.Scope = .all
     ) throws(FleetError) -> FleetLook {
-        let view = try view(of: rollout, only: vehicle)
+        let view = try view(of: rollout, scope)
         return FleetLook(
             ground: ground,
             view: view,
@@ -95,7 +102,7 @@ extension FleetDatabase {
         let ground = try ground()
         var rollouts: [FleetLook] = []
         for rollout in try self.rollouts(with: vehicle) {
-            rollouts.append(try look(at: rollout, ground, only: vehicle))
+            rollouts.append(try look(at: rollout, ground, .only(vehicle)))
         }
         let verdicts = try verdicts(on: vehicle)
         let isKnown =
@@ -109,24 +116,29 @@ extension FleetDatabase {
             rollouts: rollouts,
             ground: ground,
             verdicts: verdicts,
-            seen: try sightings(of: vehicle).first?.at
+            seen: try sightings(of: vehicle).first?.time
         )
     }
 
-    package func lookInTheMorning(since begin: WallTime) throws(FleetError) -> FleetMorningLook? {
+    /// Unless `isWhole`, vehicles that are done are not read in full.
+    package func lookInTheMorning(
+        since begin: WallTime,
+        isWhole: Bool = false
+    ) throws(FleetError) -> FleetMorningLook? {
         let names = try rolloutNames()
         guard !names.isEmpty else { return nil }
         let ground = try ground()
         let owing = Set(ground.debts.map(\.rollout) + ground.doubts.map(\.intent.rollout))
         var rollouts: [FleetLook] = []
         for rollout in try self.rollouts(since: begin, or: owing.sorted()) {
-            rollouts.append(try look(at: rollout, ground))
+            rollouts.append(try look(at: rollout, ground, isWhole ? .all : .open(.init(ground))))
         }
+        let (endings, answered) = try endings(since: begin)
         return FleetMorningLook(
             rollouts: rollouts,
             names: names,
-            verdicts: try verdicts(since: begin),
-            sightings: try sightings(of: nil)
+            endings: endings,
+            sightings: try sightings(of: nil, known: answered)
         )
     }
 

@@ -21,7 +21,16 @@ package struct Headline: Sendable, Equatable {
         _ standings: [Standing]
     ) {
         for (record, standing) in zip(records, standings) {
-            add(record, standing, isUnderWay: snapshot.isUnderWay(record))
+            let isUnderWay = snapshot.isUnderWay(record)
+            add(record.vehicle, isUnderWay ? .underWay : Self.fate(standing.verdict?.outcome))
+        }
+        for vehicle in snapshot.done { add(vehicle.vehicle, Self.fate(vehicle.outcome)) }
+    }
+
+    private static func fate(_ outcome: Outcome?) -> Fate {
+        switch outcome?.tally {
+        case .ok, .current: .done
+        case .failed, .deferred, .unreachable, .skipped, .aborted, nil: .over
         }
     }
 
@@ -32,19 +41,6 @@ package struct Headline: Sendable, Equatable {
 
     package mutating func add(_ vehicle: VehicleID, _ step: NextStep) {
         add(vehicle, step.work.needsPerson ? .person : .waiting)
-    }
-
-    private mutating func add(
-        _ record: ExecutionRecord,
-        _ standing: Standing,
-        isUnderWay: Bool
-    ) {
-        let isDone =
-            switch standing.verdict?.outcome.tally {
-            case .ok, .current: true
-            case .failed, .deferred, .unreachable, .skipped, .aborted, nil: false
-            }
-        add(record.vehicle, isUnderWay ? .underWay : isDone ? .done : .over)
     }
 
     /// Such as `13 of 60 need a person; 47 are done`; nil without vehicles.

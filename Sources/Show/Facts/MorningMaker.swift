@@ -141,7 +141,7 @@ package struct MorningMaker: Sendable {
             reason: others.count > 1
                 ? others.map(\.short).joined(separator: "; ")
                 : run.end?.reason(under: snapshot.rollout?.hold) ?? "",
-            counts: VehicleCounts(standings.map { $0.verdict?.outcome })
+            counts: snapshot.counts(standings)
         )
         night.gateway = run.gateway
         night.isAtWork = snapshot.isAtWork

@@ -28,6 +28,7 @@ extension RolloutSnapshot {
             most: known.most
         )
         shared.waves = view.waves
+        (shared.done, shared.begun) = (view.done, known.begun)
         for vehicle in vehicles {
             if let holder = vehicle.worker(of: known.name) {
                 shared.holders[vehicle.vehicle] = SharedStanding.Holder(
@@ -78,8 +79,9 @@ extension FleetView {
 
     fileprivate var waves: [[VehicleID]] {
         var waves = [[VehicleID]](repeating: [], count: max(0, min(rollout.waves, 100_000)))
-        for vehicle in vehicles where waves.indices.contains(vehicle.wave) {
-            waves[vehicle.wave].append(vehicle.vehicle)
+        let placed = vehicles.map { ($0.wave, $0.vehicle) } + done.map { ($0.wave, $0.vehicle) }
+        for (wave, vehicle) in placed where waves.indices.contains(wave) {
+            waves[wave].append(vehicle)
         }
         return waves
     }

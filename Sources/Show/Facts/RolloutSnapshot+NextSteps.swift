@@ -43,5 +43,5 @@ extension RolloutSnapshot {
     }
 
     /// When the first of its kept executions was begun.
-    var firstBegun: WallTime? { executions.map(\.started).min() }
+    var firstBegun: WallTime? { shared?.begun ?? executions.map(\.started).min() }
 }

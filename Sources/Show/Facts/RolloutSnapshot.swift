@@ -101,6 +101,14 @@ package struct RolloutSnapshot: Sendable {
         isAtWork = shared.isAtWork
     }
 
+    /// The vehicles of a fleet's rollout that are done and are not among the executions.
+    var done: [FleetView.Done] { shared?.done ?? [] }
+
+    /// All vehicles: those with these standings, and those that are done.
+    func counts(_ standings: [Standing]) -> VehicleCounts {
+        VehicleCounts(standings.map { $0.verdict?.outcome } + done.map(\.outcome))
+    }
+
     func signal(of vehicle: VehicleID) -> Cause.Signal { signals[vehicle] ?? .unknown }
 
     /// Vehicles that the active run has begun and not ended.

@@ -62,7 +62,8 @@ package struct RolloutStatus: Sendable {
         guard snapshot.isAtWork, snapshot.rollout?.hold == nil, let run = snapshot.run else {
             return nil
         }
-        let ends = snapshot.executions.compactMap { $0.end?.time }.filter { $0 >= run.started }
+        let times = snapshot.executions.compactMap { $0.end?.time } + snapshot.done.map(\.ended)
+        let ends = times.filter { $0 >= run.started }
         // The first one only shows when the work began.
         let left = counts.unfinished
         guard ends.count > 2, let first = ends.min(), let last = ends.max(), first < last,
@@ -95,7 +96,11 @@ package struct RolloutStatus: Sendable {
         standings = snapshot.standings(of: chosen)
     }
 
-    package var counts: VehicleCounts { VehicleCounts(standings.map { $0.verdict?.outcome }) }
+    package var counts: VehicleCounts { snapshot.counts(standings) }
+
+    /// The most vehicles of which each has a line in its text; of more, only those that are neither done nor wait for a
+    /// run.
+    package static let mostListed = 200
 
     /// All rollouts except this one.
     package var others: [Brief] { briefs.filter { $0.run.rollout != snapshot.run?.rollout } }
@@ -155,6 +160,7 @@ package struct RolloutStatus: Sendable {
         for (record, standing) in zip(chosen, standings) {
             outcomes.updateValue(standing.verdict?.outcome, forKey: record.vehicle)
         }
+        for vehicle in snapshot.done { outcomes[vehicle.vehicle] = vehicle.outcome }
         return members.enumerated().map { index, members in
             let isOver =
                 rollout.state == .finished || index < rollout.wave

@@ -1,4 +1,5 @@
 package import Base
+import Store
 
 /// The part of a rollout's state that concerns several gateways.
 package struct SharedStanding: Sendable {
@@ -76,6 +77,10 @@ package struct SharedStanding: Sendable {
     var isOperator = true
     /// The vehicles of each wave, used without a plan.
     var waves: [[VehicleID]] = []
+    /// The vehicles that are done and are not among the executions.
+    var done: [FleetView.Done] = []
+    /// When the rollout was begun.
+    var begun: WallTime?
 
     init() {}
 

@@ -73,14 +73,12 @@ extension MorningMaker.Ground {
         beside mine: MorningMaker.Ground?,
         _ own: [RolloutSnapshot]
     ) {
-        let endings = look.verdicts.map { Ending($0.vehicle, $0.outcome, at: $0.at) }
-        let known = Set(endings.map(\.vehicle))
+        let known = Set(look.endings.map(\.vehicle))
         self.init(
             snapshots: snapshots + own,
-            sightings: look.sightings.map { Sighting($0.vehicle, at: $0.at) }
-                + (mine?.sightings ?? []),
+            sightings: look.sightings + (mine?.sightings ?? []),
             signals: mine?.signals ?? [],
-            endings: endings + (mine?.endings ?? []).filter { !known.contains($0.vehicle) }
+            endings: look.endings + (mine?.endings ?? []).filter { !known.contains($0.vehicle) }
         )
     }
 }

@@ -8,6 +8,8 @@ package struct UnsharedRecords: Sendable {
     let owed: [OwedStep]
     let inhibits: [Inhibit]
 
+    package var owesNothing: Bool { debts.isEmpty && doubts.isEmpty && owed.isEmpty }
+
     package init(in view: JournalView, at now: WallTime) throws(JournalError) {
         (debts, doubts, owed) = try view.unshared()
         inhibits = try view.inhibits(at: now)

@@ -51,8 +51,7 @@ package struct MorningText {
         guard !lists.isEmpty else { return [] }
         var lines = ["", "WHAT HAS CHANGED"]
         for list in lists {
-            let names = list.vehicles.map(\.text.visible).joined(separator: ", ")
-            lines.append("  \(list.title): \(list.vehicles.count), \(names)")
+            lines.append("  \(list.title): \(list.vehicles.count), \(list.vehicles.firstNames)")
         }
         return lines
     }

@@ -93,9 +93,9 @@ extension RolloutStatus {
     func title(_ time: (WallTime) -> String) -> String {
         guard let run = snapshot.run else { return "nothing has run here yet" }
         let isShared = snapshot.shared != nil
-        let begun = isShared ? snapshot.executions.first?.started : nil
         let number = isShared ? "" : ", run \(run.number)"
-        return "rollout \(run.rollout.visible)\(number), begun \(time(begun ?? run.started))"
+        let begun = snapshot.shared?.begun ?? run.started
+        return "rollout \(run.rollout.visible)\(number), begun \(time(begun))"
     }
 
     /// The rollout and its active runs, one line each; `holder` is the process that works in the
@@ -196,7 +196,7 @@ extension RolloutStatus {
                 "left alone\(until): \(whom), \(inhibit.reason.visible)\(inhibit.by)"
             )
         }
-        let own = Set(snapshot.executions.map(\.vehicle))
+        let own = Set(snapshot.executions.map(\.vehicle) + snapshot.done.map(\.vehicle))
         lines += snapshot.recalls.flatMap { $0.sentences(among: own) }
         for saying in snapshot.sayings where saying.leavesNothing {
             lines.append(saying.sentence(time))

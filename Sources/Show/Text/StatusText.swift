@@ -1,23 +1,26 @@
 package import Base
 package import Store
 
-/// The text of `status`: the headline, what to do, and below it each vehicle.
+/// The text of `status`: the headline, what to do, and below it each vehicle, or of many those that need more.
 package struct StatusText {
     private let status: RolloutStatus
     private let holder: LockHolder?
     private let isQuiet: Bool
+    private let listsAll: Bool
     private let time: (WallTime) -> String
 
-    /// `isQuiet` leaves out vehicles that are fine.
+    /// `isQuiet` leaves out vehicles that are fine; `listsAll` lists them also where they are many.
     package init(
         _ status: RolloutStatus,
         _ holder: LockHolder?,
         isQuiet: Bool,
+        listsAll: Bool = false,
         time: @escaping (WallTime) -> String
     ) {
         self.status = status
         self.holder = holder
         self.isQuiet = isQuiet
+        self.listsAll = listsAll
         self.time = time
     }
 
@@ -30,11 +33,13 @@ package struct StatusText {
         var lines = source + status.head(holder, time)
         let groups = status.groups
         lines += status.headline(groups).sentence.map { [$0] } ?? []
-        if !status.chosen.isEmpty { lines.append(status.counts.sentence) }
+        let counts = status.counts
+        if counts.total > 0 { lines.append(counts.sentence) }
         lines += status.sentences(time, besideVehicles: true) + atWork
         if !groups.isEmpty { lines += ["", "what to do"] }
         for group in groups { lines += HelpText(detail: .name).lines(group) }
-        lines += table + inBootloader
+        let rows = status.rows
+        lines += table(rows, of: counts.total) + inBootloader(rows)
         if hasOthers { lines += others }
         return lines.joined(separator: "\n") + "\n"
     }
@@ -53,23 +58,33 @@ package struct StatusText {
         return lines
     }
 
-    private var table: [String] {
-        let rows = status.rows.filter { !isQuiet || $0.needsMore && !$0.isNotBegun }
-        guard !rows.isEmpty else { return [] }
-        return [""]
-            + Columns.table(
-                [["vehicle", "serial", "state", "version", "since", "what"]]
-                    + rows.map { row in
+    private func table(_ rows: [RolloutStatus.Row], of total: Int) -> [String] {
+        let listsAll = !isQuiet && (listsAll || total <= RolloutStatus.mostListed)
+        let shown = rows.filter { row in
+            listsAll || row.needsMore && !row.isNotBegun || row.isUnderWay && !isQuiet
+        }
+        let others = total - shown.count
+        var lines: [String] = []
+        if !shown.isEmpty {
+            let head = ["vehicle", "serial", "state", "version", "since", "what"]
+            lines = Columns.table(
+                [head]
+                    + shown.map { row in
                         [
                             row.record.vehicle.text.visible, row.record.serial.text, row.state,
                             row.version ?? "-", time(row.record.updated), row.what(time),
                         ]
                     }
             )
+        }
+        if others > 0, !isQuiet {
+            lines.append("\(others) more are done or wait for a run; --limit '*' lists them, too")
+        }
+        return lines.isEmpty ? [] : [""] + lines
     }
 
-    private var inBootloader: [String] {
-        let left = status.rows.filter { $0.record.isInBootloader($0.standing) && !$0.isUnderWay }
+    private func inBootloader(_ rows: [RolloutStatus.Row]) -> [String] {
+        let left = rows.filter { $0.record.isInBootloader($0.standing) && !$0.isUnderWay }
         guard !left.isEmpty else { return [] }
         let names = left.map(\.record.vehicle.text.visible).joined(separator: ", ")
         return ["", "in the bootloader, and first in the next run: \(names)"]

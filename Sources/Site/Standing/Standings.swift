@@ -167,12 +167,19 @@ package struct Standings: Sendable {
     // MARK: One rollout
 
     /// How a rollout stands; nil means the one that ran last.
+    ///
+    /// Of a fleet's rollout with more vehicles than `most`, those that are done are only counted.
     package func status(
         of rollout: String?,
-        _ options: CommonOptions? = nil
+        _ options: CommonOptions? = nil,
+        whole most: Int = .max
     ) async throws(CommandError) -> RolloutStatus {
+        let now = RealTime().wallTime
+        let mine = own { view throws(JournalError) in try UnsharedRecords(in: view, at: now) }
+        // What only this machine knows may be about any vehicle.
+        let whole = mine?.owesNothing ?? true ? most : .max
         let asked = try await ask(
-            { fleet throws(FleetError) in try fleet.look(of: rollout) },
+            { fleet throws(FleetError) in try fleet.look(of: rollout, whole: whole) },
             orElse: rollout.map { "the fleet knows no rollout \($0)" }
                 ?? "the fleet knows no rollout yet"
         )
@@ -185,9 +192,7 @@ package struct Standings: Sendable {
             return status
         }
         let plan = plan(look.plan)
-        let now = RealTime().wallTime
         let holder = journal.holder
-        let mine = own { view throws(JournalError) in try UnsharedRecords(in: view, at: now) }
         let snapshot = snapshot(look, plan, mine)
         let others = own { view throws(JournalError) in
             try RolloutStatus.briefs(
@@ -320,7 +325,7 @@ package struct Standings: Sendable {
                 hint: "give an id, a serial, a plate or another label's value of the fleet list"
             )
         }
-        let planned = try? await status(of: nil).plan?.vehicles
+        let planned = try? await status(of: nil, whole: 0).plan?.vehicles
         let found = VehicleGround.vehicles(called: name, in: planned ?? [])
         guard let one = found.first else { throw unknown }
         guard found.count == 1 else {
@@ -356,19 +361,22 @@ package struct Standings: Sendable {
         }
         let zone = ZoneSource.shown(found.name, context)
         let begin = try StandingJournal.begin(since, now, zone)
-        let again = try await ask(
-            { fleet throws(FleetError) in try fleet.lookInTheMorning(since: begin) },
-            orElse: "the fleet knows no rollout yet"
-        )
-        guard let look = again.answer else {
-            throw CommandError(.unavailable, "no server of the fleet answers any more")
-        }
         let holder = journal.holder
         let mine = own { view throws(JournalError) in
             (
                 ground: try MorningMaker.Ground(in: view, since: begin, holder: holder, at: now),
                 unshared: try UnsharedRecords(in: view, at: now)
             )
+        }
+        let isWhole = mine.map { !$0.unshared.owesNothing } ?? false
+        let again = try await ask(
+            { fleet throws(FleetError) in
+                try fleet.lookInTheMorning(since: begin, isWhole: isWhole)
+            },
+            orElse: "the fleet knows no rollout yet"
+        )
+        guard let look = again.answer else {
+            throw CommandError(.unavailable, "no server of the fleet answers any more")
         }
         let rollouts = rollouts(
             look.rollouts,

@@ -84,25 +84,43 @@ extension FleetDatabase {
 
     // MARK: Rollouts
 
-    /// The state of a rollout's vehicles, or of one of them.
+    /// Whether the rollout has more vehicles than that.
+    package func hasMore(
+        than count: Int,
+        in rollout: FleetRollout
+    ) throws(FleetError) -> Bool {
+        try !rows(
+            FleetStatement(
+                "look for one more vehicle",
+                """
+                SELECT FROM yardmaster.execution WHERE rollout = $1 AND beginning = $2::bigint
+                OFFSET $3::bigint LIMIT 1
+                """,
+                [rollout.name, "\(rollout.beginning)", "\(count)"]
+            )
+        ).isEmpty
+    }
+
+    /// The state of a rollout's vehicles.
     package func view(
         of rollout: FleetRollout,
-        only vehicle: VehicleID? = nil
+        _ scope: FleetView.Scope = .all
     ) throws(FleetError) -> FleetView {
         var view = FleetView(rollout)
-        let found = try rows(
+        var verdicts = FleetVehicle.verdict
+        if case .all = scope { verdicts = FleetVehicle.verdicts }
+        let (condition, values) = scope.condition
+        view.vehicles = try rows(
             FleetStatement(
                 "read the vehicles of the rollout",
                 """
-                SELECT \(FleetVehicle.columns)
-                FROM \(FleetVehicle.source(vehicle == nil ? FleetVehicle.verdicts : FleetVehicle.verdict))
-                WHERE r.name = $1 AND ($3::text IS NULL OR e.vehicle = $3)
-                ORDER BY e.wave, e.vehicle
+                SELECT \(FleetVehicle.columns) FROM \(FleetVehicle.source(verdicts))
+                WHERE r.name = $1 AND \(condition) ORDER BY e.wave, e.vehicle
                 """,
-                [rollout.name, "\(max(0, rollout.begun.milliseconds - 1))", vehicle?.text]
+                [rollout.name, "\(max(0, rollout.begun.milliseconds - 1))"] + values
             )
-        )
-        view.vehicles = found.compactMap { FleetVehicle($0) }
+        ).compactMap { FleetVehicle($0) }
+        if case .open(let owing) = scope { view.done = try done(in: rollout, except: owing) }
         let underWay = try rows(
             FleetStatement(
                 "read the gate",
@@ -129,8 +147,25 @@ extension FleetDatabase {
         return view
     }
 
-    /// The rollouts that are no orders, the one that was worked on last first.
-    package func briefs() throws(FleetError) -> [FleetBrief] {
+    private func done(
+        in rollout: FleetRollout,
+        except owing: FleetView.Owing
+    ) throws(FleetError) -> [FleetView.Done] {
+        try rows(
+            FleetStatement(
+                "read which vehicles are done",
+                """
+                SELECT e.vehicle, e.wave, e.outcome, (extract(epoch FROM e.since) * 1000)::bigint
+                FROM yardmaster.execution e
+                WHERE e.rollout = $1 AND e.beginning = $2::bigint AND \(FleetView.Scope.done)
+                """,
+                [rollout.name, "\(rollout.beginning)"] + owing.values
+            )
+        ).compactMap { FleetView.Done($0) }
+    }
+
+    /// The rollouts that are no orders, the one that was worked on last first; the vehicles of `known` are not counted.
+    package func briefs(except known: String? = nil) throws(FleetError) -> [FleetBrief] {
         let found = try rows(
             FleetStatement(
                 "read the rollouts",
@@ -152,10 +187,12 @@ extension FleetDatabase {
                   LEFT JOIN owing o ON o.vehicle = x.vehicle
                   \(FleetVehicle.left(of: "x"))
                   WHERE x.rollout = r.name AND x.beginning = r.beginning
+                    AND r.name IS DISTINCT FROM $1
                   GROUP BY 1, 2, 3, 4
                 ) e ON true
                 ORDER BY r.updated DESC, r.name
-                """
+                """,
+                [known]
             )
         )
         var briefs: [FleetBrief] = []
@@ -370,37 +407,74 @@ extension FleetDatabase {
         )
     }
 
-    /// The verdicts on vehicles since then, orders excepted; and from before it the last verdict on
-    /// each vehicle of a rollout, and the last `succeeded` or `already-current` one.
+    /// How vehicles have ended since then, orders excepted, and when they answered since.
     ///
-    /// The earlier ones are found vehicle by vehicle, so that nights of long ago are not read.
-    package func verdicts(since: WallTime) throws(FleetError) -> [FleetVerdictRecord] {
+    /// From before it, the last end of each vehicle of a rollout, and the last `succeeded` or `already-current` one.
+    /// The earlier ones are those of the day before, and for the other vehicles found one by one, so that nights of long
+    /// ago are not read.
+    package func endings(
+        since: WallTime
+    ) throws(FleetError) -> (endings: [Ending], answered: [VehicleID: WallTime]) {
+        let found = try rows(
+            FleetStatement(
+                "read how vehicles have ended",
+                Self.endings,
+                ["\(max(0, since.milliseconds))"]
+            )
+        )
+        var endings: [Ending] = []
+        var answered: [VehicleID: WallTime] = [:]
+        for row in found {
+            guard let vehicle = row.vehicle(0), let at = row.time(2) else { continue }
+            if let outcome = row.text(1).flatMap({ Outcome(rawValue: $0) }) {
+                endings.append(Ending(vehicle, outcome, at: at))
+            }
+            if row.isTrue(3) { answered[vehicle] = max(at, answered[vehicle] ?? at) }
+        }
+        return (endings, answered)
+    }
+
+    private static let endings: String = {
         let moment = "to_timestamp($1::double precision / 1000)"
         let isGood = "outcome IN ('succeeded', 'already-current')"
         func earlier(_ condition: String) -> String {
             """
-            (SELECT v.number, v.outcome FROM yardmaster.verdict v
+            (SELECT v.number, v.vehicle, v.outcome, v.at FROM yardmaster.verdict v
               WHERE v.rollout = e.rollout AND v.vehicle = e.vehicle AND v.counts
-                AND v.at < \(moment) AND v.at > \(moment) - interval '90 days' \(condition)
+                AND v.at < \(moment) AND v.at > \(moment) - interval '90 days' AND \(condition)
               ORDER BY v.number DESC LIMIT 1)
             """
         }
-        return try verdicts(
-            """
-            number = ANY (ARRAY(
-              SELECT v.number FROM yardmaster.verdict v
-              WHERE v.at >= \(moment) AND v.rollout !~ '\(Self.order)'
-              UNION SELECT l.number FROM yardmaster.rollout r
+        return """
+            WITH y AS MATERIALIZED (
+              SELECT DISTINCT ON (v.rollout, v.vehicle) v.rollout, v.number, v.vehicle, v.outcome, v.at
+              FROM yardmaster.verdict v
+              WHERE v.counts AND v.at < \(moment) AND v.at >= \(moment) - interval '1 day'
+              ORDER BY v.rollout, v.vehicle, v.number DESC
+            )
+            SELECT a.vehicle, a.outcome, (extract(epoch FROM a.at) * 1000)::bigint, a.answered FROM (
+              SELECT v.number, v.vehicle, v.at, \(answered) AS answered,
+                CASE WHEN v.counts AND v.rollout !~ '\(order)' THEN v.outcome END AS outcome
+              FROM yardmaster.verdict v WHERE v.at >= \(moment)
+              UNION ALL SELECT l.number, l.vehicle, l.at, false, l.outcome FROM yardmaster.rollout r
               JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
-              CROSS JOIN LATERAL \(earlier("")) o
+              LEFT JOIN y ON y.rollout = e.rollout AND y.vehicle = e.vehicle
+              CROSS JOIN LATERAL (
+                SELECT y.number, y.vehicle, y.outcome, y.at WHERE y.number IS NOT NULL
+                UNION ALL SELECT * FROM \(earlier("y.number IS NULL")) f) o
               -- The last one is good on most vehicles, and nothing else is looked for.
-              CROSS JOIN LATERAL (SELECT o.number UNION ALL SELECT g.number
-                FROM \(earlier("AND NOT o.\(isGood) AND v.\(isGood)")) g) l
-              WHERE r.name !~ '\(Self.order)'))
-            """,
-            ["\(max(0, since.milliseconds))"]
-        )
-    }
+              CROSS JOIN LATERAL (SELECT o.* UNION ALL SELECT *
+                FROM \(earlier("NOT o.\(isGood) AND v.\(isGood)")) g) l
+              WHERE r.name !~ '\(order)'
+            ) a ORDER BY a.number
+            """
+    }()
+
+    /// Whether the vehicle of a verdict `v` has answered.
+    private static let answered = """
+        (v.version IS NOT NULL
+          OR v.outcome IN ('succeeded', 'already-current', 'rolled-back', 'rejected'))
+        """
 
     private func verdicts(
         _ condition: String,
@@ -439,22 +513,22 @@ extension FleetDatabase {
     }
 
     /// When each vehicle of a rollout as it is, or this one, answered last, according to its
-    /// verdicts and to its steps and debts.
+    /// verdicts and to its steps and debts; the verdicts on those of which that is `known` are not read.
     package func sightings(
-        of vehicle: VehicleID?
-    ) throws(FleetError) -> [(vehicle: VehicleID, at: WallTime)] {
-        try rows(
+        of vehicle: VehicleID?,
+        known: [VehicleID: WallTime] = [:]
+    ) throws(FleetError) -> [Sighting] {
+        let found = try rows(
             FleetStatement(
                 "read when vehicles answered",
                 """
                 SELECT vehicle, (extract(epoch FROM max(at)) * 1000)::bigint FROM (
                   SELECT e.vehicle, l.at FROM yardmaster.rollout r
                   JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
-                    AND e.vehicle = coalesce($1, e.vehicle)
+                    AND e.vehicle = coalesce($1, e.vehicle) AND e.vehicle <> ALL ($2::text[])
                   CROSS JOIN LATERAL (SELECT v.at FROM yardmaster.verdict v
                     WHERE v.rollout = e.rollout AND v.vehicle = e.vehicle
-                      AND (v.version IS NOT NULL OR v.outcome IN
-                        ('succeeded', 'already-current', 'rolled-back', 'rejected'))
+                      AND \(Self.answered)
                     ORDER BY v.number DESC LIMIT 1) l
                   UNION ALL SELECT vehicle, begun FROM yardmaster.debt
                   UNION ALL SELECT s.vehicle, s.begun FROM yardmaster.rollout r
@@ -464,13 +538,14 @@ extension FleetDatabase {
                 ) a WHERE $1::text IS NULL OR vehicle = $1
                 GROUP BY vehicle
                 """,
-                [vehicle?.text]
+                [vehicle?.text, Self.array(known.keys.map(\.text))]
             )
-        ).compactMap { row in
-            guard let vehicle = row.vehicle(0), let at = row.integer(1)
-            else { return nil }
-            return (vehicle, WallTime(milliseconds: at))
+        )
+        let seen = found.compactMap { row -> Sighting? in
+            guard let vehicle = row.vehicle(0), let at = row.time(1) else { return nil }
+            return Sighting(vehicle, at: at)
         }
+        return seen + known.map { Sighting($0, at: $1) }
     }
 
     /// The pattern of the names of orders, which are the rollouts of `exec`.

@@ -5,6 +5,8 @@ package struct FleetView: Sendable {
     package let rollout: FleetRollout
     /// The vehicles of the present beginning, by wave and name.
     package var vehicles: [FleetVehicle] = []
+    /// Those of them that are done and were not read in full.
+    package var done: [Done] = []
     /// The last run of each gateway that took part in this beginning, in the order in which they began.
     package var runs: [FleetRun] = []
     package var underWay = 0
@@ -15,6 +17,77 @@ package struct FleetView: Sendable {
         self.rollout = rollout
         self.runs = runs
     }
+
+    /// A vehicle for which nothing is left to do: it has ended without a failure and owes nothing.
+    package struct Done: Sendable, Equatable {
+        package let vehicle: VehicleID
+        /// From 0.
+        package let wave: Int
+        package let outcome: Outcome
+        package let ended: WallTime
+
+        init?(_ row: DatabaseRow) {
+            guard let vehicle = row.vehicle(0),
+                let outcome = row.text(2).flatMap({ Outcome(rawValue: $0) })
+            else { return nil }
+            self.vehicle = vehicle
+            wave = Int(row.integer(1) ?? 0)
+            self.outcome = outcome
+            ended = row.time(3) ?? WallTime(milliseconds: 0)
+        }
+    }
+
+    /// Which vehicles are read in full.
+    package enum Scope: Sendable {
+        case all
+        case only(VehicleID)
+        /// Those that are not done, and those that owe something.
+        case open(Owing)
+    }
+
+    /// The vehicles and modules that owe something.
+    package struct Owing: Sendable {
+        let vehicles: [String]
+        let modules: [String]
+
+        package init(_ ground: FleetGround) {
+            let named =
+                ground.debts.map(\.vehicle) + ground.doubts.map(\.intent.vehicle)
+                + ground.owed.map(\.vehicle)
+            vehicles = Set(named.map(\.text)).sorted()
+            modules = ground.debts.map(\.serial.text)
+        }
+    }
+}
+
+extension FleetView.Scope {
+    /// The condition on an execution `e`, and its values from `$3` on.
+    var condition: (text: String, values: [String?]) {
+        switch self {
+        case .all: ("true", [])
+        case .only(let vehicle): ("e.vehicle = $3", [vehicle.text])
+        case .open(let owing): ("(\(Self.done)) IS NOT TRUE", owing.values)
+        }
+    }
+
+    /// The condition for an execution `e` of `FleetView.done`; `$3` and `$4` are the values of what owes something.
+    static let done = """
+        e.state = 'ended' AND e.outcome = ANY ('\(FleetDatabase.array(goodEnds))')
+          AND e.vehicle <> ALL ($3::text[]) AND e.serial <> ALL ($4::text[])
+          AND e.serial NOT IN (SELECT serial FROM yardmaster.module WHERE holder IS NOT NULL)
+        """
+
+    /// The outcomes after which nothing is left to do for a vehicle that owes nothing.
+    private static let goodEnds = Outcome.allCases.filter { outcome in
+        switch outcome.tally {
+        case .ok, .current, .skipped, .aborted: true
+        case .failed, .deferred, .unreachable: false
+        }
+    }.map(\.rawValue)
+}
+
+extension FleetView.Owing {
+    var values: [String?] { [FleetDatabase.array(vehicles), FleetDatabase.array(modules)] }
 }
 
 /// A vehicle of a rollout, as a fleet's tables have it.
