@@ -30,6 +30,7 @@ import Testing
         var end = Sample.end([.succeeded: 2], took: .milliseconds(1_234))
         end.adapters = [AdapterUse(name: "hci0", busy: .milliseconds(501))]
         end.adapters[0].linked = .seconds(3)
+        end.adapters[0].aired = .seconds(2)
         end.adapters[0].spans = [
             AdapterUse.Span(from: .zero, to: .milliseconds(250)),
             AdapterUse.Span(from: .seconds(2), to: .milliseconds(2_251)),

@@ -43,7 +43,12 @@ final class Daemon {
         self.host = host
         faults = HostFaults(settings.host.faults)
         for (index, name) in settings.adapters.enumerated() {
-            let air = HostAdapter(name, linkLimit: settings.linksPerAdapter, in: world)
+            let air = HostAdapter(
+                name,
+                linkLimit: settings.linksPerAdapter,
+                steadyLinks: settings.steadyLinks,
+                in: world
+            )
             adapters.append(FakeAdapter(air, index: index, of: self))
         }
     }

@@ -16,6 +16,8 @@ package actor FakeBlueZ {
     package struct Settings: Sendable {
         package var adapters = ["hci0"]
         package var linksPerAdapter = 7
+        /// How many links an adapter keeps up; nil for all.
+        package var steadyLinks: Int?
         package var host = HostPlan()
         package var seed: UInt64 = 1
         /// The world's time at the beginning.

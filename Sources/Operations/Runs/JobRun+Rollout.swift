@@ -273,9 +273,10 @@ extension JobRun {
             took: run.began.duration(to: site.time.now)
         )
         end.adapters = result.adapters
-        if let linkTime = site.linkTime {
+        if let radioTimes = site.radioTimes {
             for index in end.adapters.indices {
-                end.adapters[index].linked = await linkTime(end.adapters[index].name)
+                let times = await radioTimes(end.adapters[index].name)
+                (end.adapters[index].linked, end.adapters[index].aired) = times
             }
         }
         run.events.emit(.runEnded(end))

@@ -87,8 +87,8 @@ package struct RunPlace: Sendable {
     package var checks: CheckRunner?
     /// The executor for the work on vehicles, beside the packets of their links; nil for any.
     package var executor: (any TaskExecutor)?
-    /// How long an adapter had links; nil when it is not counted.
-    var linkTime: (@Sendable (String) async -> Duration)?
+    /// How long an adapter had links, and was on the air; nil when that is not counted.
+    var radioTimes: (@Sendable (String) async -> (linked: Duration, aired: Duration))?
     /// Ends the links that the last run left; nil where a run leaves none.
     var letGo: (@Sendable () async -> Void)?
     /// The pause between two reads of people's requests in the journal.
@@ -103,7 +103,7 @@ package struct RunPlace: Sendable {
         peripheral: @escaping @Sendable (String) -> any Peripheral,
         checks: CheckRunner? = nil,
         executor: (any TaskExecutor)? = nil,
-        linkTime: (@Sendable (String) async -> Duration)? = nil,
+        radioTimes: (@Sendable (String) async -> (linked: Duration, aired: Duration))? = nil,
         askPause: Duration = Duration.seconds(2)
     ) {
         self.time = time
@@ -114,7 +114,7 @@ package struct RunPlace: Sendable {
         self.peripheral = peripheral
         self.checks = checks
         self.executor = executor
-        self.linkTime = linkTime
+        self.radioTimes = radioTimes
         self.askPause = askPause
     }
 }

@@ -105,7 +105,9 @@ private struct SimulatedRun {
                 ? job.file.adapters : job.plan.radio.adapters,
             central: { [depot] in depot.radio($0) },
             peripheral: { [depot] in depot.radio($0) },
-            linkTime: { [depot] in await depot.simulation.air.linkTime(of: $0) }
+            radioTimes: { [air = depot.simulation.air] in
+                (await air.linkTime(of: $0), await air.airTime(of: $0))
+            }
         )
         // At full speed, half a minute of a simulated night passes before a person can send a
         // request.

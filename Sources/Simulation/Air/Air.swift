@@ -87,8 +87,8 @@ package final class Air: Sendable {
         await on { body($0.world) }
     }
 
-    package func addAdapter(_ name: String, linkLimit: Int = 7) async {
-        await on { $0.addAdapter(name, linkLimit: linkLimit) }
+    package func addAdapter(_ name: String, linkLimit: Int = 7, steadyLinks: Int? = nil) async {
+        await on { $0.addAdapter(name, linkLimit: linkLimit, steadyLinks: steadyLinks) }
     }
 
     /// The adapters that are plugged in.
@@ -97,6 +97,11 @@ package final class Air: Sendable {
     /// How long an adapter had links, or was making them, summed over its links.
     package func linkTime(of adapter: String) async -> Duration {
         await on { $0.linkTime(of: adapter) }
+    }
+
+    /// How long an adapter was sending or receiving in connection events.
+    package func airTime(of adapter: String) async -> Duration {
+        await on { $0.airTime(of: adapter) }
     }
 
     /// Gives links of this adapter this MTU from now on: that of the real link which they

@@ -7,15 +7,16 @@ final class AirAdapter {
 
     let name: String
     var power = Power.on
-    /// How many links it carries at the same time.
+    /// How many links it accepts at the same time.
     var linkLimit: Int
+    /// How many of them it keeps up; nil for all.
+    let steadyLinks: Int?
     var links: [AirLink] = []
     /// The MTU of its links, whatever the devices request; nil to let the devices decide.
     var mtu: Int?
     /// Time in which links were being made or were up, summed over all links.
     var linked = Duration.zero
-    /// When the current connection event ends: all links share one radio.
-    var busyUntil = Moment(nanoseconds: 0)
+    let transceiver = Transceiver()
 
     private(set) var scanners: [Int: AirScanner] = [:]
     /// Devices whose advertisements are scheduled as events in this scan.
@@ -27,10 +28,25 @@ final class AirAdapter {
     var scanInterval: Duration = .milliseconds(60)
     var scanWindow: Duration = .milliseconds(60)
 
-    init(name: String, linkLimit: Int) {
+    init(name: String, linkLimit: Int, steadyLinks: Int? = nil) {
         self.name = name
         self.linkLimit = linkLimit
+        self.steadyLinks = steadyLinks
     }
+
+    /// Adds a link; one beyond those that it keeps up falls silent some time later.
+    func add(_ link: AirLink) {
+        links.append(link)
+        guard let steadyLinks, links.count > steadyLinks else { return }
+        let delay = link.world.random.below(Int(Self.longestExcess.nanoseconds))
+        link.world.after(.nanoseconds(delay)) { [weak self, weak link] in
+            guard let self, let link, link.isUp, links.count > steadyLinks else { return }
+            link.fallSilent()
+        }
+    }
+
+    /// How long a link beyond those that it keeps up carries packets at most.
+    private static let longestExcess = Duration.seconds(5)
 
     /// Adds a scanner; the first one begins the scan.
     func add(
@@ -63,7 +79,7 @@ final class AirAdapter {
     }
 
     func hear(_ broadcast: Broadcast, at now: Moment) {
-        guard power == .on else { return }
+        guard power == .on, !transceiver.isBusy(at: now) else { return }
         let into = scanBegan.duration(to: now).nanoseconds % scanInterval.nanoseconds
         guard into < scanWindow.nanoseconds else { return }
         for (_, scanner) in scanners.sorted(by: { $0.key < $1.key })

@@ -81,7 +81,7 @@ final class AirConnection {
         }
         let link = AirLink(number: number, world: world, adapter: adapter, device: device)
         link.began = began
-        adapter.links.append(link)
+        adapter.add(link)
         self.link = link
         device.linkMade(link)
         onLink?(link)

@@ -4,7 +4,7 @@ import Radio
 /// A link between one of the program's adapters and a device, with the link layers of both sides.
 ///
 /// Nothing happens between connection events; at each event, as much of both queues is sent as the
-/// interval, the packet limit and the air time allow.
+/// interval, the packet limit, the air time and the adapter's other links allow.
 package final class AirLink {
     /// The packets of the central, in order.
     enum Outgoing {
@@ -209,19 +209,27 @@ package final class AirLink {
     private func setEvent() {
         guard isUp, !eventIsSet else { return }
         eventIsSet = true
-        let passed = world.now.nanoseconds - anchor.nanoseconds
-        let next = (passed / interval + 1) * interval
         // Not weak, because that makes each retain of a link slower; the event is at most an
         // interval away.
-        world.at(anchor.advanced(byNanoseconds: next)) { self.runEvent() }
+        world.at(nextEvent) {
+            guard self.isUp else { return }
+            self.adapter.transceiver.serve(self)
+        }
     }
 
-    private func runEvent() {
+    /// When the next interval begins.
+    private var nextEvent: Moment {
+        let passed = world.now.nanoseconds - anchor.nanoseconds
+        return anchor.advanced(byNanoseconds: (passed / interval + 1) * interval)
+    }
+
+    /// The adapter serves the link: packets are sent until its next event begins.
+    func runEvent() {
         guard isUp else { return }
         eventIsSet = false
-        let now = world.now
-        let end = now.advanced(byNanoseconds: interval)
-        var time = max(now, adapter.busyUntil)
+        let begin = world.now
+        let end = nextEvent
+        var time = begin
         var packets = 0
         takeIncoming(until: end, &time)
         while isUp, packets < parameters.packetsPerInterval, let next = outgoing.first {
@@ -235,7 +243,7 @@ package final class AirLink {
             takeFirst(next)
             deliver(next)
         }
-        adapter.busyUntil = max(adapter.busyUntil, min(time, end))
+        adapter.transceiver.occupy(from: begin, until: min(time, end))
         admitSenders()
         if isUp, !outgoing.isEmpty || !incoming.isEmpty { setEvent() }
     }

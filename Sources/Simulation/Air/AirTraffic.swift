@@ -17,8 +17,12 @@ package final class AirTraffic {
 
     // MARK: Building the world
 
-    package func addAdapter(_ name: String, linkLimit: Int = 7) {
-        world.adapters[name] = AirAdapter(name: name, linkLimit: linkLimit)
+    package func addAdapter(_ name: String, linkLimit: Int = 7, steadyLinks: Int? = nil) {
+        world.adapters[name] = AirAdapter(
+            name: name,
+            linkLimit: linkLimit,
+            steadyLinks: steadyLinks
+        )
     }
 
     /// The adapters that are plugged in.
@@ -27,6 +31,11 @@ package final class AirTraffic {
     /// How long an adapter had links, or was making them, summed over its links.
     func linkTime(of adapter: String) -> Duration {
         world.adapters[adapter]?.linked ?? .zero
+    }
+
+    /// How long the adapter was sending or receiving in connection events.
+    func airTime(of adapter: String) -> Duration {
+        world.adapters[adapter]?.transceiver.used ?? .zero
     }
 
     /// Gives links of this adapter this MTU from now on: that of the real link which they

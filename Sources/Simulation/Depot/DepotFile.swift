@@ -7,6 +7,8 @@ package struct DepotFile: Sendable {
     package var seed: UInt64
     package var adapters: [String]
     package var linksPerAdapter: Int
+    /// How many links a controller keeps up; nil for all that it accepts.
+    package var steadyLinks: Int?
     /// The space for an image in each module, in bytes.
     package var imageCapacity: Int
     /// The modules of one family are adjacent, in the order in which families are known.
@@ -52,6 +54,7 @@ package struct DepotFile: Sendable {
             .compactMap { $0.text(diagnostics) }
         if !adapters.isEmpty { file.adapters = adapters }
         reader.read("links-per-adapter", in: 1...20, into: &file.linksPerAdapter)
+        file.steadyLinks = reader.integer("steady-links", in: 1...20, .optional)
         reader.read(bytes: "image-capacity", in: 4_096...(64 << 20), into: &file.imageCapacity)
         let link = reader.reader("link", as: "a link", .optional).map { read(link: $0) }
         let items = families.map { ($0.family, $0.items(&reader, diagnostics)) }

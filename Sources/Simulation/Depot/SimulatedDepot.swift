@@ -49,7 +49,11 @@ package struct SimulatedDepot: Sendable {
     /// Puts adapters and modules on the air: the first thing to do inside the simulation.
     package func populate() async throws(MemoryFailure) {
         for adapter in file.adapters {
-            await simulation.air.addAdapter(adapter, linkLimit: file.linksPerAdapter)
+            await simulation.air.addAdapter(
+                adapter,
+                linkLimit: file.linksPerAdapter,
+                steadyLinks: file.steadyLinks
+            )
         }
         try await simulation.air.on { (air) throws(MemoryFailure) in
             try Self.populate(air.world, file, memoryPath)

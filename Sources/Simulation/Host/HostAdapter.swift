@@ -10,10 +10,10 @@ package final class HostAdapter {
     private let adapter: AirAdapter
     private var scan: Int?
 
-    package init(_ name: String, linkLimit: Int, in world: World) {
+    package init(_ name: String, linkLimit: Int, steadyLinks: Int? = nil, in world: World) {
         self.name = name
         self.world = world
-        adapter = AirAdapter(name: name, linkLimit: linkLimit)
+        adapter = AirAdapter(name: name, linkLimit: linkLimit, steadyLinks: steadyLinks)
         world.adapters[name] = adapter
     }
 

@@ -102,6 +102,7 @@ package struct DepotService: Sendable {
         var settings = FakeBlueZ.Settings()
         settings.adapters = file.adapters
         settings.linksPerAdapter = file.linksPerAdapter
+        settings.steadyLinks = file.steadyLinks
         settings.host = file.host
         settings.seed = seed ?? file.seed
         settings.beginning = try SimulatedDepot.clock(of: file, at: memory)

@@ -257,6 +257,8 @@ package struct AdapterUse: Sendable, Equatable {
     package let busy: Duration
     /// The time of its links, if the radio can report it.
     package var linked: Duration?
+    /// The time in which it sent or received on them, if the radio can report it.
+    package var aired: Duration?
     /// The periods of its work since the beginning of the run, in order of time.
     package var spans: [Span] = []
 

@@ -199,6 +199,7 @@ package enum EventReader {
             else { return nil }
             var use = AdapterUse(name: name, busy: busy)
             use.linked = fields.duration("link-seconds")
+            use.aired = fields.duration("air-seconds")
             use.spans = (value["busy"]?.array ?? []).compactMap { span in
                 guard let ends = span.array, ends.count == 2,
                     let from = Fields.duration(ends[0]), let to = Fields.duration(ends[1])

@@ -49,6 +49,7 @@ extension RunEnd {
                 "name": .string(use.name),
                 "busy-seconds": .seconds(use.busy),
                 "link-seconds": use.linked.map { .seconds($0) },
+                "air-seconds": use.aired.map { .seconds($0) },
                 "busy": use.spans.isEmpty
                     ? nil
                     : .array(use.spans.map { .array([.seconds($0.from), .seconds($0.to)]) }),
