@@ -1,5 +1,6 @@
 import Base
 import Radio
+import Store
 
 /// Waiting without holding an adapter.
 extension Execution {
@@ -51,8 +52,49 @@ extension Execution {
 
     /// Rests while this host is not available; false when the run was stopped meanwhile.
     func rested(after halt: Halt) async -> Bool {
-        if case .host(let fault) = halt { depot.air.failed(fault) }
-        return await rested(.seconds(5), .next, halt.hostPurpose)
+        if case .host(let fault) = halt, fault.isHostFault { depot.air.failed(fault) }
+        return await rested(.seconds(5), need, halt.hostPurpose)
+    }
+
+    /// What the next turn is for, by the state of the module.
+    private var need: AirtimeNeed {
+        guard let debt else { return .next }
+        return debt.inBootloader ? .bootloader : debt.settleDeadline == nil ? .next : .settling
+    }
+
+    /// Ends the turn where no link is open when the adapter has too many; returns how long the next
+    /// one took.
+    func yieldLink() async throws(Halt) -> Duration {
+        guard depot.air.isExcess else { return .zero }
+        let asked = time.now
+        try await giveWay(need)
+        return asked.duration(to: time.now)
+    }
+
+    /// The link was lost or not made: this is not the vehicle's fault when the adapter may have too
+    /// many.
+    func losesLink() -> Bool {
+        guard depot.air.shows(.lost) else { return false }
+        isCrowded = true
+        return true
+    }
+
+    /// Rests until another program has ended its link, or the adapter has a free one; false when
+    /// the run is to end.
+    func rested(after refusal: RadioError) async -> Bool {
+        if refusal == .noFreeLink { isCrowded = depot.air.shows(.refused) }
+        depot.events.emit(
+            .stateChanged(
+                vehicle,
+                record.state,
+                adapter: depot.central.adapter,
+                detail: refusal.description
+            )
+        )
+        guard await rested(.seconds(5), need, "another link to end") else { return false }
+        // The turn may be that of a link which the adapter still ends.
+        if refusal == .noFreeLink { await time.sleep(for: .seconds(2), "another link to end") }
+        return true
     }
 
     /// Lets others have a turn; returns immediately when nobody waits.

@@ -93,6 +93,7 @@ extension Execution: UpdateOwner {
 
     /// Searches once for the module, in either role; nil when it was not heard.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
+        let deadline = deadline.advanced(by: try await yieldLink())
         let sighting: ModuleSighting?
         do throws(RadioError) {
             sighting = try await link.seek(
@@ -112,29 +113,20 @@ extension Execution: UpdateOwner {
         return sighting
     }
 
-    /// Connects; while another program is connected to the module, waits with the adapter free.
+    /// Connects; while another program is connected to the module, or the adapter carries no further
+    /// link, waits with the adapter free.
     func connect(to sighting: ModuleSighting) async throws(RadioError) {
         let patience = time.now.advanced(by: depot.rules.heldPatience)
         while true {
             do throws(RadioError) {
                 return try await link.connect(to: sighting)
-            } catch .heldByAnother {
-                guard time.now < patience, await waitForHolder() else { throw .heldByAnother }
+            } catch  where error == .heldByAnother || error == .noFreeLink {
+                guard time.now < patience, await rested(after: error) else { throw error }
+            } catch {
+                if error == .connectFailed || error == .linkLost { _ = losesLink() }
+                throw error
             }
         }
-    }
-
-    /// False when the run is to end.
-    private func waitForHolder() async -> Bool {
-        depot.events.emit(
-            .stateChanged(
-                vehicle,
-                record.state,
-                adapter: depot.central.adapter,
-                detail: RadioError.heldByAnother.description
-            )
-        )
-        return await rested(.seconds(5), .next, "another program to end its link")
     }
 
     func openApplication() async throws(ModuleError) {
@@ -158,6 +150,7 @@ extension Execution: UpdateOwner {
 
     /// The failure of a refusal: a module that refuses our secret twice is not tried a third time.
     func halt(after error: ModuleError, _ doing: String) -> Halt {
+        if error.isLinkLoss, losesLink() { return Halt(error, doing) }
         if error.secret != nil { isSuspected = true }
         guard link.suspects(error) == .wrongKey else { return Halt(error, doing) }
         isRefused = true

@@ -236,12 +236,14 @@ extension Execution {
     }
 
     func interrupted(by cause: UpdateFault, count: Int) async throws(JournalError) {
+        if cause.kind == .linkLost { _ = losesLink() }
         depot.events.emit(.interrupted(vehicle, cause: cause.description, count: count))
         try await note(.interrupted, durably: false)
     }
 
     func progressed(_ progress: Progress) {
         record.acknowledged = progress.acknowledged
+        _ = depot.air.shows(.confirmed(progress.acknowledged.bytes))
         depot.events.emit(.progress(vehicle, progress))
     }
 

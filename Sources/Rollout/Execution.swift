@@ -33,6 +33,8 @@ final class Execution {
     /// Preconditions that did not hold, the last of each.
     var problems: [Problem] = []
     var host = HostPatience()
+    /// Whether a link of this attempt broke, or was refused, beside too many others of its adapter.
+    var isCrowded = false
     let began: Moment
     /// When an earlier run last saw the module in its bootloader, if it has left it there.
     let stoodInBootloader: WallTime?
@@ -206,6 +208,7 @@ final class Execution {
         while true {
             record.attempt += 1
             host.begins(at: time.now)
+            isCrowded = false
             depot.events.emit(
                 .attemptStarted(
                     vehicle,
@@ -233,7 +236,7 @@ final class Execution {
             case .journal(let error):
                 throw error
             case .host, .elsewhere:
-                // A missing adapter costs time, not attempts.
+                // An adapter that is missing, or has too many links, costs time, not attempts.
                 record.attempt -= 1
                 guard host.waits(at: time.now, by: depot.rules) else {
                     return try await end(
@@ -277,6 +280,8 @@ final class Execution {
             case .verdict(let closing): return ending(closing)
             case .none: return .paid
             }
+        } catch .failure(.transient, _) where isCrowded {
+            return .host(.noFreeLink)
         } catch { return error }
     }
 

@@ -48,8 +48,11 @@ extension Halt {
 
     /// What the execution waits for.
     var hostPurpose: String {
-        if case .elsewhere = self { return "its token to be handed out" }
-        return "the host's radio to come back"
+        switch self {
+        case .elsewhere: "its token to be handed out"
+        case .host(.noFreeLink): "a free link of its adapter"
+        case .verdict, .failure, .host, .stopped, .paid, .journal: "the host's radio to come back"
+        }
     }
 
     init(_ error: RadioError, _ doing: String) {

@@ -37,7 +37,11 @@ package struct RolloutRun: Sendable {
 
     package func run() async throws(JournalError) -> RunResult {
         let progress = try await RolloutProgress.open(jobs, in: depot, schedule)
-        let session = RunSession(self, progress)
+        let learned = LinkRecord.links(
+            try await depot.journal.links(),
+            for: Set(jobs.filter(\.hasUpdates).map(\.driver.family))
+        )
+        let session = RunSession(self, progress, learned: learned)
         return try await session.run()
     }
 }

@@ -19,7 +19,8 @@ struct RunSession {
     /// The pause between two reads of the host's list of adapters.
     private static let rosterPause = Duration.seconds(10)
 
-    init(_ run: RolloutRun, _ progress: RolloutProgress) {
+    /// `learned` has the numbers of links that paid in earlier runs, by adapter.
+    init(_ run: RolloutRun, _ progress: RolloutProgress, learned: [String: Int]) {
         self.run = run
         self.progress = progress
         depot = run.depot
@@ -39,6 +40,7 @@ struct RunSession {
             vehicles,
             adapters: run.adapters.map(\.adapter),
             linksPerAdapter: schedule.linksPerAdapter,
+            learned: learned,
             overlaps: schedule.overlaps
         )
         // When nothing may be begun, there are no waves.
@@ -197,8 +199,22 @@ struct RunSession {
                 halt.request()
                 group.cancelAll()
             case .own(let times, let isOpen): halt(times, isOpen: isOpen)
+            case .learned(let adapter, let links): try await learn(links, on: adapter)
             }
         } catch { fail(error) }
+    }
+
+    /// Keeps for the next run how many links of the adapter pay for the modules that it updates.
+    private func learn(_ links: Int, on adapter: Int) async throws(JournalError) {
+        let (name, vehicles) = shell.with { state in
+            let dispatch = state.scheduler.dispatch
+            return (
+                dispatch.adapters[adapter].name,
+                dispatch.active.filter { dispatch.adapter(of: $0) == adapter }
+            )
+        }
+        let jobs = vehicles.map { run.jobs[$0] }.filter(\.hasUpdates)
+        try await depot.journal.learn(links, on: name, for: Set(jobs.map(\.driver.family)))
     }
 
     /// Vehicles with times of their own that have not reached their safe point yet keep the request.

@@ -17,6 +17,7 @@ package struct Schedule: Sendable {
     package var models: [String]
     package var rules = WaveBoard.Rules()
     package var limits = Scheduler.Limits()
+    /// The most links of each adapter.
     package var linksPerAdapter = 1
     /// Whether an adapter works on the next module while one restarts.
     package var overlaps = true

@@ -23,10 +23,12 @@ import Testing
         links: Int = 1,
         overlaps: Bool = true
     ) -> Dispatch {
+        let names = (0..<adapters).map { "hci\($0)" }
         var dispatch = Dispatch(
             vehicles,
-            adapters: (0..<adapters).map { "hci\($0)" },
+            adapters: names,
             linksPerAdapter: links,
+            learned: Dictionary(uniqueKeysWithValues: names.map { ($0, links) }),
             overlaps: overlaps
         )
         for index in vehicles.indices { dispatch.letIn(index) }

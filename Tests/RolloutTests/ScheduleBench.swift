@@ -23,6 +23,8 @@ extension DepotBench {
         _ schedules: [Schedule],
         always: [JobStep] = [],
         adapters: Int = 1,
+        linkLimit: Int = 7,
+        steadyLinks: Int? = nil,
         roster: any AdapterRoster = NamedAdapters(),
         rules: RolloutRules? = nil,
         clock: (any Timekeeper)? = nil,
@@ -31,7 +33,13 @@ extension DepotBench {
         let names = (0..<adapters).map { "hci\($0)" }
         let outcome = try simulation.run { [self] () async -> Result<[Night], any Error> in
             do {
-                for name in names { await simulation.air.addAdapter(name) }
+                for name in names {
+                    await simulation.air.addAdapter(
+                        name,
+                        linkLimit: linkLimit,
+                        steadyLinks: steadyLinks
+                    )
+                }
                 let plans = plans
                 await simulation.air.arrange { world in
                     for plan in plans { world.add(plan) }

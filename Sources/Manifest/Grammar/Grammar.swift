@@ -631,8 +631,9 @@ enum Grammar {
             Field(
                 "links-per-adapter",
                 .integer(1...7),
-                .fallback("1"),
-                "How many vehicles a controller serves at the same time."
+                .fallback("7"),
+                "The most vehicles that a controller serves at the same time; how many it serves "
+                    + "is found by trying."
             ),
             Field(
                 "take-turns",

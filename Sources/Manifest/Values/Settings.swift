@@ -2,6 +2,7 @@
 package struct RadioSettings: Sendable, Hashable {
     /// Empty means all available controllers.
     package let adapters: [String]
+    /// The most of each; how many it has is found by trying.
     package let linksPerAdapter: Int
     /// Whether a controller works on the next module while one restarts.
     package let takesTurns: Bool

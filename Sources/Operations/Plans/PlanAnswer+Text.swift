@@ -82,8 +82,9 @@ extension PlanAnswer {
         let measured = forecast.rows.count { $0.ground != .assumed }
         lines.append(
             "\(count) vehicle\(count == 1 ? "" : "s") on \(adapters), "
-                + "\(plan.radio.linksPerAdapter) at a time on each; those that an earlier run left "
-                + "in the middle of an update first, then the strongest signal"
+                + "at most \(plan.radio.linksPerAdapter) at a time on each, estimated with "
+                + "\(forecast.links) in all; those that an earlier run left in the middle of an "
+                + "update first, then the strongest signal"
         )
         for wave in forecast.waves where forecast.waves.count > 1 {
             lines.append(

@@ -57,7 +57,7 @@ package struct PlanForecast {
     ) {
         self.adapters = adapters
         rollout = knowledge.rollout
-        links = max(adapters.count, 1) * plan.radio.linksPerAdapter
+        links = plan.links(on: adapters, for: vehicles, by: knowledge.links)
         let estimate = Estimate(
             knowledge.measures,
             quiet: plan.settle.quiet,
@@ -199,12 +199,28 @@ package struct PlanForecast {
     private static let mostNights = 100
 }
 
+extension FrozenPlan {
+    /// The number of links with which a run begins; when no adapter is named, one is assumed.
+    func links(
+        on adapters: [String],
+        for vehicles: [PlannedVehicle],
+        by records: [LinkRecord]
+    ) -> Int {
+        let updated = vehicles.filter { $0.steps.contains { $0.update != nil } }
+        let learned = LinkRecord.links(records, for: Set(updated.map(\.family)))
+        func count(_ links: Int?) -> Int { min(links ?? 1, radio.linksPerAdapter) }
+        guard !adapters.isEmpty else { return count(learned.values.max()) }
+        return adapters.reduce(0) { $0 + count(learned[$1]) }
+    }
+}
+
 extension PlanForecast {
     /// The facts in the journal.
     package struct Knowledge {
         var rollout: RolloutRecord?
         var records: [VehicleID: ExecutionRecord] = [:]
         var measures: [Measure] = []
+        var links: [LinkRecord] = []
         var inhibits: [VehicleID: Inhibit] = [:]
         var depot: Inhibit?
         var failures: [VehicleID: [FailureCount]] = [:]
@@ -224,6 +240,7 @@ extension PlanForecast {
                         known.records[record.vehicle] = record
                     }
                     known.measures = try view.measures()
+                    known.links = try view.links()
                     known.recalls = try view.recalls()
                     for inhibit in try view.inhibits(at: now) {
                         if let vehicle = inhibit.vehicle {

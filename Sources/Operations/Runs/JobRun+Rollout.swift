@@ -191,7 +191,11 @@ extension JobRun {
         part.check = check
         part.isRehearsal = site.seed != nil
         part.adapters = site.adapters
-        part.links = site.adapters.count * job.plan.radio.linksPerAdapter
+        part.links = job.plan.links(
+            on: site.adapters,
+            for: job.plan.vehicles,
+            by: try await run.journal.links()
+        )
         let shared = seat.coordinator(
             over: local,
             journal: run.journal,

@@ -21,6 +21,22 @@ package protocol Airtime: Sendable {
 
     /// Reports that the adapter of this turn does not work, so that it gets no work for some time.
     func failed(_ error: RadioError)
+
+    /// Reports what the link of this turn shows; true when the adapter may have too many links.
+    func shows(_ sign: LinkSign) -> Bool
+
+    /// Whether the adapter has too many links: then this turn ends while no link is open.
+    var isExcess: Bool { get }
+}
+
+/// What a link shows about the number of links that its adapter carries.
+package enum LinkSign: Sendable {
+    /// The module has this many bytes of its image.
+    case confirmed(Int)
+    /// It was lost, or not made.
+    case lost
+    /// The adapter carries no further link.
+    case refused
 }
 
 /// The purpose of a turn: the smaller the value, the sooner it is granted.
@@ -49,4 +65,6 @@ package struct SoleAirtime: Airtime {
     package func giveBack() {}
     package func take(for need: AirtimeNeed) async {}
     package func failed(_ error: RadioError) {}
+    package func shows(_ sign: LinkSign) -> Bool { false }
+    package var isExcess: Bool { false }
 }

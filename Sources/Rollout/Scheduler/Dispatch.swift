@@ -79,6 +79,9 @@ package struct Dispatch: Sendable {
     package struct Adapter: Sendable {
         package let name: String
         package var isUsable = true
+        /// How many links it may have, and the number that was last reported as proven.
+        package fileprivate(set) var quota: LinkQuota
+        fileprivate var told: Int
         package var holders = 0
         package var isListening = false
         /// Whether it has scanned since it became available.
@@ -91,7 +94,13 @@ package struct Dispatch: Sendable {
         /// The periods of such turns; a short pause does not separate two of them.
         package var spans: [(from: Moment, to: Moment)] = []
 
-        package init(name: String) { self.name = name }
+        package init(name: String, quota: LinkQuota) {
+            self.name = name
+            self.quota = quota
+            told = quota.proven
+        }
+
+        fileprivate var hasFreeLink: Bool { holders < quota.links }
 
         private static let shortPause = Duration.seconds(1)
 
@@ -113,7 +122,10 @@ package struct Dispatch: Sendable {
 
     package private(set) var vehicles: [Vehicle]
     package private(set) var adapters: [Adapter]
-    package let linksPerAdapter: Int
+    /// The most links of an adapter.
+    private let linksPerAdapter: Int
+    /// How many paid in earlier runs, by the adapter's name.
+    private let learned: [String: Int]
     /// If false, a vehicle keeps its adapter through all waits: for comparison in the benchmark.
     private let overlaps: Bool
     /// The most vehicles under way for each link: more would wait with their work half done.
@@ -143,13 +155,16 @@ package struct Dispatch: Sendable {
         _ vehicles: [Vehicle],
         adapters: [String],
         linksPerAdapter: Int,
+        learned: [String: Int] = [:],
         overlaps: Bool = true
     ) {
         self.vehicles = vehicles
-        self.adapters = adapters.map { Adapter(name: $0) }
+        self.adapters = []
         self.linksPerAdapter = linksPerAdapter
+        self.learned = learned
         self.overlaps = overlaps
-        ready = adapters.map { _ in Heap<Candidate>() }
+        ready = []
+        for name in adapters { _ = plugged(name) }
     }
 
     /// A vehicle that waits to be begun; the least one is first.
@@ -348,6 +363,7 @@ extension Dispatch {
         vehicles[vehicle].airtime += since.duration(to: now)
         spent += since.duration(to: now)
         adapters[adapter].holders -= 1
+        adapters[adapter].quota.ended(vehicle)
         if adapters[adapter].holders == 0, let from = adapters[adapter].busySince {
             adapters[adapter].busy += from.duration(to: now)
             adapters[adapter].busySince = nil
@@ -388,7 +404,8 @@ extension Dispatch {
 
     /// An adapter was plugged in; it has heard no vehicle yet.
     package mutating func plugged(_ name: String) -> Int {
-        adapters.append(Adapter(name: name))
+        let quota = LinkQuota(most: linksPerAdapter, from: learned[name] ?? 1)
+        adapters.append(Adapter(name: name, quota: quota))
         ready.append(Heap<Candidate>())
         return adapters.count - 1
     }
@@ -452,12 +469,40 @@ extension Dispatch {
     package func adapter(of vehicle: Int) -> Int? { vehicles[vehicle].lastAdapter }
 }
 
+// MARK: Links
+
+extension Dispatch {
+    /// The link of the vehicle's turn shows something; true when its adapter may have too many.
+    package mutating func shows(_ vehicle: Int, _ sign: LinkSign, at now: Moment) -> Bool {
+        guard case .holding(let adapter, _) = vehicles[vehicle].phase else { return false }
+        let others = adapters[adapter].holders - 1
+        return adapters[adapter].quota.take(sign, of: vehicle, beside: others, at: now)
+    }
+
+    /// Whether the vehicle has a turn, on an adapter with too many links.
+    package func isExcess(_ vehicle: Int) -> Bool {
+        guard case .holding(let adapter, _) = vehicles[vehicle].phase else { return false }
+        return adapters[adapter].holders > adapters[adapter].quota.links
+    }
+
+    /// Lets each adapter decide on its links; returns those of which something new is proven.
+    package mutating func look(at now: Moment, mayBegin: Bool) -> [Int] {
+        adapters.indices.filter { index in
+            let isFull = !adapters[index].hasFreeLink && hasWork(index, mayBegin: mayBegin)
+            adapters[index].quota.look(at: now, isFull: isFull)
+            let proven = adapters[index].quota.proven
+            defer { adapters[index].told = proven }
+            return proven != adapters[index].told
+        }
+    }
+}
+
 // MARK: Grants
 
 extension Dispatch {
     /// The most vehicles under way: with more, modules would wait in the middle of an update.
     package var mostUnderWay: Int {
-        adapters.count { $0.isUsable } * linksPerAdapter * Self.underWayPerLink
+        adapters.reduce(0) { $1.isUsable ? $0 + $1.quota.links : $0 } * Self.underWayPerLink
     }
 
     /// Grants free links; at most `mostUnderWay` vehicles may be under way afterwards.
@@ -468,7 +513,7 @@ extension Dispatch {
         while true {
             let free = adapters.indices.filter {
                 adapters[$0].isUsable && !adapters[$0].isListening
-                    && adapters[$0].holders < linksPerAdapter
+                    && adapters[$0].hasFreeLink
             }
             let order = free.sorted {
                 (adapters[$0].holders, $0) < (adapters[$1].holders, $1)

@@ -33,6 +33,8 @@ package struct Scheduler: Sendable {
         /// The window's times of this index have opened, or they have closed while others are open:
         /// then their vehicles under way are to stop at their next safe point.
         case own(times: Int, isOpen: Bool)
+        /// This many links of the adapter have proven themselves.
+        case learned(adapter: Int, links: Int)
     }
 
     /// Limits that do not change during a run.
@@ -98,11 +100,13 @@ package struct Scheduler: Sendable {
     /// Whether an adapter that listens should stop: it has work, or nothing may be begun.
     package func isWanted(_ adapter: Int) -> Bool {
         guard mode == .working || dispatch.underWay > 0 else { return true }
-        let mayBegin =
-            mode == .working
+        return dispatch.hasWork(adapter, mayBegin: mayBegin)
+    }
+
+    private var mayBegin: Bool {
+        mode == .working
             && dispatch.underWay
                 < min(board.headroom(most: Dispatch.mostEver), dispatch.mostUnderWay)
-        return dispatch.hasWork(adapter, mayBegin: mayBegin)
     }
 
     // MARK: Events
@@ -120,6 +124,10 @@ package struct Scheduler: Sendable {
     }
 
     package mutating func leavesLine(_ vehicle: Int) { dispatch.leavesLine(vehicle) }
+
+    package mutating func shows(_ vehicle: Int, _ sign: LinkSign, at now: Moment) -> Bool {
+        dispatch.shows(vehicle, sign, at: now)
+    }
 
     package mutating func listened(_ adapter: Int, for duration: Duration) {
         dispatch.listened(adapter, for: duration)
@@ -269,6 +277,9 @@ package struct Scheduler: Sendable {
             actions += replaceMissing()
         }
         actions += keepBudgets(at: now)
+        actions += dispatch.look(at: now, mayBegin: mayBegin).map { adapter in
+            .learned(adapter: adapter, links: dispatch.adapters[adapter].quota.proven)
+        }
         actions += grant(at: now)
         if mode == .working {
             for adapter in dispatch.idleEars() {

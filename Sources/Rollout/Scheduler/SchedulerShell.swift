@@ -75,6 +75,10 @@ final class SchedulerShell: Sendable {
         bell.ring()
     }
 
+    func shows(_ vehicle: Int, _ sign: LinkSign) -> Bool {
+        with { $0.scheduler.shows(vehicle, sign, at: time.now) }
+    }
+
     // MARK: For the run
 
     /// The adapters that failed since the last call.
@@ -203,4 +207,6 @@ struct VehicleAirtime: Airtime {
     func giveBack() { shell.gaveBack(vehicle) }
     func take(for need: AirtimeNeed) async { await shell.take(vehicle, need) }
     func failed(_ error: RadioError) { shell.failed(vehicle, error) }
+    func shows(_ sign: LinkSign) -> Bool { shell.shows(vehicle, sign) }
+    var isExcess: Bool { shell.with { $0.scheduler.dispatch.isExcess(vehicle) } }
 }

@@ -214,6 +214,14 @@ extension Schema {
             airtime INTEGER NOT NULL CHECK (airtime >= 0),
             made INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+
+        -- How many links of an adapter paid for modules of a family.
+        CREATE TABLE links (
+            adapter TEXT NOT NULL,
+            family TEXT NOT NULL,
+            links INTEGER NOT NULL CHECK (links > 0),
+            PRIMARY KEY (adapter, family)
+        ) STRICT, WITHOUT ROWID;
         """
 
     /// Version 1: what people set and ask for, modules in the yard, and notices.
