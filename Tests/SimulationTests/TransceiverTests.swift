@@ -60,11 +60,11 @@ import Testing
 
     @Test(arguments: [2, 3, 7])
     func `links that would each fill the air share it evenly`(links: Int) throws {
-        let alone = try #require(try rates(greedy, links: 1, packets: 1_200)[0])
-        let shared = try rates(greedy, links: links, packets: 1_200).compactMap { $0 }
+        let alone = try #require(try rates(greedy, links: 1, packets: 4_000)[0])
+        let shared = try rates(greedy, links: links, packets: 4_000).compactMap { $0 }
         #expect(shared.count == links)
         let sum = shared.reduce(0, +)
-        #expect(sum <= alone * 1.05 && sum >= alone * 0.8, "\(alone), \(shared)")
+        #expect(sum <= alone * 1.1 && sum >= alone * 0.8, "\(alone), \(shared)")
         for rate in shared { #expect(rate >= alone / Double(links) * 0.8, "\(alone), \(shared)") }
     }
 

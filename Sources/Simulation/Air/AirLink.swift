@@ -243,7 +243,10 @@ package final class AirLink {
             takeFirst(next)
             deliver(next)
         }
-        adapter.transceiver.occupy(from: begin, until: min(time, end))
+        // A packet that alone is longer than the interval ends with it, but one that begins late
+        // delays the events after it.
+        let isLate = (begin.nanoseconds - anchor.nanoseconds) % interval != 0
+        adapter.transceiver.occupy(from: begin, until: isLate ? time : min(time, end))
         admitSenders()
         if isUp, !outgoing.isEmpty || !incoming.isEmpty { setEvent() }
     }
