@@ -35,6 +35,10 @@ final class Execution {
     var host = HostPatience()
     /// Whether a link of this attempt broke, or was refused, beside too many others of its adapter.
     var isCrowded = false
+    /// Attempts that were not counted because of that: so that a vehicle whose links always break
+    /// comes to an end, there are a few at most.
+    private var sparedAttempts = 0
+    private static let mostSpared = 3
     let began: Moment
     /// When an earlier run last saw the module in its bootloader, if it has left it there.
     let stoodInBootloader: WallTime?
@@ -280,7 +284,8 @@ final class Execution {
             case .verdict(let closing): return ending(closing)
             case .none: return .paid
             }
-        } catch .failure(.transient, _) where isCrowded {
+        } catch .failure(.transient, _) where isCrowded && sparedAttempts < Self.mostSpared {
+            sparedAttempts += 1
             return .host(.noFreeLink)
         } catch { return error }
     }
