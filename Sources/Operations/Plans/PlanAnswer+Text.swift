@@ -80,11 +80,12 @@ extension PlanAnswer {
             ? "all available adapters (one is assumed)"
             : forecast.adapters.joined(separator: ", ")
         let measured = forecast.rows.count { $0.ground != .assumed }
+        let most = plan.radio.linksPerAdapter
+        let atOnce = most == 1 ? "1" : "at most \(most) (estimated with \(forecast.links) in all)"
         lines.append(
             "\(count) vehicle\(count == 1 ? "" : "s") on \(adapters), "
-                + "at most \(plan.radio.linksPerAdapter) at a time on each, estimated with "
-                + "\(forecast.links) in all; those that an earlier run left in the middle of an "
-                + "update first, then the strongest signal"
+                + "\(atOnce) at a time on each; those that an earlier run left "
+                + "in the middle of an update first, then the strongest signal"
         )
         for wave in forecast.waves where forecast.waves.count > 1 {
             lines.append(
