@@ -138,8 +138,9 @@ struct FleetSeat: Sendable {
         } catch { throw access.commandError(error) }
     }
 
-    /// Repeats what the server gave up because it took too long: gateways that begin in the same minute enter one after
-    /// the other. Where it may have been done, it is not repeated.
+    /// Repeats what the server gave up because it took too long.
+    ///
+    /// Gateways that begin in the same minute enter one after the other. What may have been done is not repeated.
     private func inTurn<Answer>(
         _ clock: any Timekeeper,
         _ work: () async throws -> Answer
