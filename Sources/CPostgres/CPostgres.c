@@ -19,6 +19,7 @@ typedef void (*receiver)(void *, const PGresult *);
     X(PQserverVersion, int, (const PGconn *)) \
     X(PQsslInUse, int, (PGconn *)) \
     X(PQsetErrorVerbosity, int, (PGconn *, int)) \
+    X(PQconnectionNeedsPassword, int, (const PGconn *)) \
     X(PQfinish, void, (PGconn *)) \
     X(PQgetCancel, void *, (PGconn *)) \
     X(PQcancel, int, (void *, char *, int)) \
@@ -88,6 +89,7 @@ const char *pq_error(PGconn *connection) { return lib.PQerrorMessage(connection)
 const char *pq_host(PGconn *connection) { return lib.PQhost(connection); }
 int pq_server_version(PGconn *connection) { return lib.PQserverVersion(connection); }
 int pq_ssl_in_use(PGconn *connection) { return lib.PQsslInUse(connection); }
+int pq_needs_password(PGconn *connection) { return lib.PQconnectionNeedsPassword(connection); }
 void pq_finish(PGconn *connection) { lib.PQfinish(connection); }
 
 static void *ask_to_cancel(void *request) {

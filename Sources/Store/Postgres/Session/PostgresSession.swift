@@ -97,7 +97,8 @@ package final class PostgresSession: FleetSession {
             if wanted == CInt(PQ_POLLING_FAILED) { break }
         }
         let (code, said) = Self.told(words)
-        throw FleetError(.unreachable, operation, code: code, said)
+        let missing = pq_needs_password(handle) == 1 ? FleetError.refusedPassword : nil
+        throw FleetError(.unreachable, operation, code: code ?? missing, said)
     }
 
     /// The code in the words about a session that was not made, and the words without it.
@@ -105,7 +106,7 @@ package final class PostgresSession: FleetSession {
         var code: String?
         let lines = words.split(separator: "\n").filter { !$0.hasPrefix("LOCATION: ") }.map {
             line in
-            guard let found = line.firstMatch(of: #/: +([0-9A-Z]{5}): /#) else { return line }
+            guard let found = line.firstMatch(of: #/: +((?=[A-Z]*[0-9])[0-9A-Z]{5}): /#) else { return line }
             code = String(found.1)
             return line[..<found.range.lowerBound] + ": " + line[found.range.upperBound...]
         }
