@@ -129,7 +129,7 @@ let package = Package(
             quick
         ),
         room("Manifest", ["Base", "Families"], quick),
-        adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"], quick),
+        adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
         room("Rollout", ["Base", "Families", "Manifest", "Radio", "Store"]),
         room("Show", ["Base", "Commands", "Manifest", "Store"], quick),
         adapter(

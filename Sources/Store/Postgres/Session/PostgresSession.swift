@@ -106,7 +106,9 @@ package final class PostgresSession: FleetSession {
         var code: String?
         let lines = words.split(separator: "\n").filter { !$0.hasPrefix("LOCATION: ") }.map {
             line in
-            guard let found = line.firstMatch(of: #/: +((?=[A-Z]*[0-9])[0-9A-Z]{5}): /#) else { return line }
+            guard let found = line.firstMatch(of: #/: +((?=[A-Z]*[0-9])[0-9A-Z]{5}): /#) else {
+                return line
+            }
             code = String(found.1)
             return line[..<found.range.lowerBound] + ": " + line[found.range.upperBound...]
         }

@@ -541,11 +541,12 @@ extension FleetDatabase {
                 [vehicle?.text, Self.array(known.keys.map(\.text))]
             )
         )
-        let seen = found.compactMap { row -> Sighting? in
-            guard let vehicle = row.vehicle(0), let at = row.time(1) else { return nil }
-            return Sighting(vehicle, at: at)
+        var last = known
+        for row in found {
+            guard let vehicle = row.vehicle(0), let at = row.time(1) else { continue }
+            last[vehicle] = max(at, last[vehicle] ?? at)
         }
-        return seen + known.map { Sighting($0, at: $1) }
+        return last.map { Sighting($0, at: $1) }
     }
 
     /// The pattern of the names of orders, which are the rollouts of `exec`.
