@@ -125,7 +125,7 @@ struct FleetJoinTests {
         let twice = try program.run(["fleet", "invite", "north-1"] + admin)
         #expect(twice.status == 64 && twice.errors.contains("--renew gives it a new password"))
         let renewal = try invite("--renew", "north-1")
-        #expect(try check("north").status == 69)
+        #expect(try check("north").status == 78)
         #expect(try join(renewal, "north").status == 0)
         #expect(try check("north").status == 0)
     }
