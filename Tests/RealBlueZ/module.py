@@ -21,6 +21,7 @@ characteristic; write: all others.
 import asyncio
 import hashlib
 import logging
+import signal
 import struct
 import sys
 
@@ -198,7 +199,7 @@ class Memory:
 
 class Module:
     def __init__(self, device, orders):
-        self.device, self.path, self.links = device, orders, 0
+        self.device, self.path, self.links, self.is_over = device, orders, 0, False
         server = device.gatt_server
         self.pass_on, server.on_gatt_pdu = server.on_gatt_pdu, self.requested
         self.before = len(server.attributes)
@@ -293,7 +294,8 @@ class Module:
             self.restarts = False
             self.memory.restart()
             await asyncio.sleep(1)
-        await self.advertise()
+        if not self.is_over:
+            await self.advertise()
 
     def requested(self, bearer, pdu):
         """Each ATT packet passes here: it is counted, and refused where an order says so."""
@@ -375,7 +377,14 @@ async def main(adapter, orders):
         module = Module(device, orders)
         await device.power_on()
         await module.advertise()
-        await controller.source.wait_for_termination()
+        over = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, over.set)
+        await over.wait()
+        module.is_over = True
+        for connection in list(device.connections.values()):
+            await connection.disconnect()
+        # The virtual controller crashes when it is reset while it advertises.
+        await device.stop_advertising()
 
 
 logging.basicConfig(level=logging.WARNING)
