@@ -49,7 +49,7 @@ def numbers(page):
         bar = one.locator("progress")
         waves.append((int(one.get_attribute("data-wave")), int(bar.get_attribute("value")),
                       int(bar.get_attribute("max")), one.locator("small").inner_text()))
-    return tiles, waves, int(page.locator("b[data-count=run]").inner_text())
+    return tiles, waves, int(re.search(r"\brun (\d+)", page.locator("p.facts").first.inner_text())[1])
 
 def words(counts):
     named = [f"{count} {name}" for name, count in counts.items() if count]
@@ -91,7 +91,7 @@ def compare(page, base):
     page.click("text=All 300 vehicles")
     rows = {}
     while True:
-        hold("found", page.inner_text("b[data-count=found]"), "300")
+        hold("found", page.inner_text("p[role=status] b"), "300")
         for row in page.locator("table.live tbody tr").all():
             cells = row.locator("td span")
             texts = row.locator("td").all_inner_texts()
@@ -105,7 +105,7 @@ def compare(page, base):
             page.goto(base + "/vehicles")
             page.select_option("select[name=state]", name)
             page.click("main form button")
-            hold(f"found as {name}", page.inner_text("b[data-count=found]"), str(count))
+            hold(f"found as {name}", page.inner_text("p[role=status] b"), str(count))
     page.click("nav >> text=History")
     runs = said("history")["runs"]
     rows = page.locator("tr[data-run]").all()
