@@ -88,7 +88,9 @@ struct NightDepot {
         var text = "name: nights\nseed: 1\nadapters: ["
         let names = adapters ?? (0..<story.policy.adapters).map { "hci\($0)" }
         text += names.joined(separator: ", ")
-        text += "]\ntenant-keys: [\"\(Hex.text(try Self.issuer().modulus))\"]\nmodules:\n"
+        text += "]\n"
+        if let links = story.policy.steadyLinks { text += "steady-links: \(links)\n" }
+        text += "tenant-keys: [\"\(Hex.text(try Self.issuer().modulus))\"]\nmodules:\n"
         let spares = story.refits.map { ($0 + story.vehicles.count, $0) }
         for (number, index) in story.vehicles.indices.map({ ($0, $0) }) + spares {
             let vehicle = story.vehicles[index]
@@ -105,7 +107,8 @@ struct NightDepot {
             case .car:
                 text += "family: geotab-go, hardware-id: \(hardware(number))\(faults)}\n"
             case .light:
-                text += "family: mcumgr, version: \"1.0.0\", erase-time: 2ms\(faults)}\n"
+                let erase = story.policy.erasesSilently == true ? "20ms, erases-first: true" : "2ms"
+                text += "family: mcumgr, version: \"1.0.0\", erase-time: \(erase)\(faults)}\n"
             case .tag:
                 text += "family: nordic, version: \"4.11.0\"\(faults)}\n"
             case .oldTag:

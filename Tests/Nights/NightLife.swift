@@ -86,6 +86,12 @@ private struct NightLife: Sendable {
         try await simulated.populate()
         let journal = try await Journal.inMemory(executor: simulation.worldLane)
         let rival = try await Journal.inMemory(executor: simulation.worldLane)
+        if story.policy.links > 1 {
+            let families = Set(NightStory.Kind.allCases.map(NightDepot.family))
+            for number in 0..<story.policy.adapters {
+                try await journal.learn(story.policy.links, on: "hci\(number)", for: families)
+            }
+        }
         let hasPowerCuts = story.nights.contains { night in
             night.incidents.contains { $0.what == .power }
         }

@@ -146,6 +146,8 @@ extension NightStory.Policy {
         add { $0.airtime = nil }
         add { $0.quarantine = nil }
         add { $0.links = 1 }
+        add { $0.steadyLinks = nil }
+        add { $0.erasesSilently = nil }
         add { $0.adapters = 1 }
         add { $0.takesTurns = true }
         add { $0.transient = 4 }

@@ -24,6 +24,8 @@ extension NightStory {
         undoer.addWaysBack(to: &self)
         var planner = NightTeller(seed: seed ^ 0x434C_4E44)
         planner.addCalendars(to: &self)
+        var engineer = NightTeller(seed: seed ^ 0x4C49_4E4B)
+        engineer.addLinks(to: &self)
     }
 }
 
@@ -179,6 +181,16 @@ struct NightTeller {
             let kind = one(of: story.vehicles).kind
             story.policy.window?.own = NightStory.Window.Own(kind: kind, from: pick(24) * 60)
         }
+    }
+
+    /// Adapters with many links, some of which drop those that are too many, and lights that are
+    /// silent while they erase.
+    mutating func addLinks(to story: inout NightStory) {
+        if pick(3) == 0 {
+            story.policy.links = one(of: [3, 7])
+            if pick(2) == 0 { story.policy.steadyLinks = 1 + pick(3) }
+        }
+        if pick(4) == 0 { story.policy.erasesSilently = true }
     }
 
     /// A vehicle that drives when the rest of its image would be sent, in some lives.

@@ -125,6 +125,7 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var again = "when-asked"
         package var window: Window?
         package var adapters = 1
+        /// The most links of an adapter, with which it begins.
         package var links = 1
         package var takesTurns = true
         /// The longest airtime of one vehicle, in seconds.
@@ -147,6 +148,10 @@ package struct NightStory: Codable, Sendable, Equatable {
         package var soak: Int?
         /// Whether a program decides on each further wave.
         package var checks: Bool?
+        /// How many links an adapter keeps up; nil for all.
+        package var steadyLinks: Int?
+        /// Whether lights are silent while they erase, for longer than their link lasts.
+        package var erasesSilently: Bool?
 
         package init() {}
     }
