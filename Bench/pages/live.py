@@ -45,15 +45,26 @@ def numbers(page):
     """The numbers on the page of a rollout."""
     tiles = {one.get_attribute("data-count"): int(one.inner_text()) for one in page.locator(".tiles b").all()}
     waves = []
-    for one in page.locator("li[data-wave]").all():
-        bar = one.locator("progress")
-        waves.append((int(one.get_attribute("data-wave")), int(bar.get_attribute("value")),
-                      int(bar.get_attribute("max")), one.locator("small").inner_text()))
+    for one in page.locator("ol.waves > li").all():
+        # The bar is a picture: its pieces are the vehicles of each kind of outcome.
+        bar = {piece.get_attribute("class"): int(piece.get_attribute("width")) for piece in one.locator("rect").all()}
+        waves.append((one.locator("b").inner_text(), one.locator("small").inner_text(), bar))
     return tiles, waves, int(re.search(r"\brun (\d+)", page.locator("p.facts").first.inner_text())[1])
 
-def words(counts):
-    named = [f"{count} {name}" for name, count in counts.items() if count]
-    return ", ".join(named) or "no vehicles"
+KINDS = {"succeeded": "good", "already-current": "good", "deferred": "wait", "unreachable": "wait", "skipped": "wait"}
+
+def wave(one):
+    """What a page has of a wave of the document."""
+    counts, bar = one["counts"], {}
+    if one["state"] == "open":
+        return f"wave {one['wave']}", "not begun", bar
+    for name, count in counts.items():
+        if count and name != "unfinished":
+            kind = KINDS.get(name, "bad")
+            bar[kind] = bar.get(kind, 0) + count
+    facts = [f"{ended(counts)} of {one['vehicles']} vehicles ended"]
+    facts += [f"{bar[kind]} {word}" for kind, word in (("wait", "missed"), ("bad", "failed")) if kind in bar]
+    return f"wave {one['wave']}", ", ".join(facts), bar
 
 def hold(name, got, wanted):
     global checked
@@ -70,32 +81,40 @@ def compare(page, base):
     tiles, waves, number = numbers(page)
     hold("tiles", tiles, counts)
     hold("run", number, document["run"])
-    hold("waves", [(wave[:3], re.sub("^.*?: ", "", wave[3])) for wave in waves],
-         [((one["wave"], ended(one["counts"]), max(1, one["vehicles"])), words(one["counts"]))
-          for one in document["waves"]])
+    # How long a wave took is only on the page.
+    hold("waves", [(number, re.sub(", (took .*|over|not over)$", "", text), bar) for number, text, bar in waves],
+         [wave(one) for one in document["waves"]])
     heading = page.locator("h2:has-text('Not as they should be')")
-    open_ones = page.locator("h2:has-text('Not as they should be') + table tbody tr").count()
+    open_ones = page.locator("h2:has-text('Not as they should be') + table tr[data-vehicle]").count()
     if heading.count():
         hold("those that are not as they should be", open_ones, min(50, int(re.search(r"\d+", heading.inner_text())[0])))
-    todo = {}
+    # Each vehicle that needs somebody has its name there; of those that wait, several are only a number.
+    todo, counted = {}, 0
     for one in page.locator("ul.attention > li").all():
         links = [link.inner_text() for link in one.locator("a").all()]
-        hold("what to do", int(re.search(r"\((\d+)\)", one.inner_text())[1]), len(links))
+        count = int(re.search(r"\((\d+)\)", one.inner_text())[1])
+        counted += 0 if links else count
+        hold("what to do", len(links) or count, count)
         for link in links:
             todo[link] = todo.get(link, 0) + 1
-    wanted = {}
+    wanted, waiting = {}, 0
     for one in document["next"]:
-        wanted[one["vehicle"]] = wanted.get(one["vehicle"], 0) + 1
+        if one["vehicle"] not in todo and one["work"] == "wait":
+            waiting += 1
+        else:
+            wanted[one["vehicle"]] = wanted.get(one["vehicle"], 0) + 1
     hold("vehicles with something to do", todo, wanted)
+    hold("vehicles that wait", counted, waiting)
     # All vehicles, page by page, with clicks.
     page.click("text=All 300 vehicles")
     rows = {}
     while True:
         hold("found", page.inner_text("p[role=status] b"), "300")
-        for row in page.locator("table.live tbody tr").all():
-            cells = row.locator("td span")
-            texts = row.locator("td").all_inner_texts()
-            rows[texts[0].strip()] = re.sub(r"^[^a-z]*", "", texts[2].strip())
+        page.wait_for_load_state("load")
+        for name, state, text in page.locator("tr[data-vehicle]").evaluate_all(
+                "rows => rows.map(row => [row.dataset.vehicle, row.dataset.state, row.innerText])"):
+            hold(f"the state of {name}", state in text and name in text, True)
+            rows[name] = state
         if not page.locator("text=Further").count():
             break
         page.click("text=Further")
