@@ -55,7 +55,7 @@ package enum Cause: String, CaseIterable, Sendable {
         switch self {
         case .transient: "the link broke, or the module was busy"
         case .unreachable: "not heard"
-        case .rejected: "the module or the rules refuse the key or the image"
+        case .rejected: "its key, bond or image is refused"
         case .integrity: "the image or its signature is not valid"
         case .device: "the module reports an error of its own"
         case .noReturn: "the module did not come back"

@@ -128,8 +128,8 @@ package struct Remedy: Sendable, Hashable {
     private static let refused = Remedy(
         .correct,
         by: .operator,
-        "nothing on the vehicle helps; correct what is refused",
-        "nothing"
+        "correct what its message names; trying again does not help",
+        "nothing; when its bond is refused, let its module pair again"
     )
     private static let invalid = Remedy(
         .correct,
