@@ -72,7 +72,7 @@ import Testing
         #expect(
             plan.rollout.tolerance == Tolerance(unreachable: .count(0), deferred: .count(0))
         )
-        #expect(plan.radio == RadioSettings(adapters: [], linksPerAdapter: 1))
+        #expect(plan.radio == RadioSettings(adapters: [], linksPerAdapter: 7))
         #expect(
             plan.settle
                 == SettleSettings(

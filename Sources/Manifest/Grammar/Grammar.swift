@@ -631,9 +631,9 @@ enum Grammar {
             Field(
                 "links-per-adapter",
                 .integer(1...7),
-                .fallback("1"),
-                "The most vehicles that a controller serves at the same time; above 1, how many it "
-                    + "serves is found by trying."
+                .fallback("7"),
+                "The most vehicles that a controller serves at the same time; how many it serves "
+                    + "is found by trying."
             ),
             Field(
                 "take-turns",
