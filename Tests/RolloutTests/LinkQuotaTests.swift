@@ -102,13 +102,15 @@ import Testing
     @Test func `a link that is lost alone, and one module that always loses it, change nothing`() {
         let bench = Bench(from: 3)
         for _ in 0..<10 { #expect(!bench.lose(0, beside: 0)) }
+        // Whose fault the first loss is, nobody knows.
+        #expect(bench.lose(0, beside: 2))
         for _ in 0..<10 { #expect(!bench.lose(0, beside: 2)) }
         #expect(bench.quota.links == 3)
     }
 
     @Test func `links that break one after the other lower a proven number by one`() {
         let bench = Bench(from: 4)
-        #expect([0, 1, 2].map { bench.lose($0, beside: 3) } == [false, true, true])
+        #expect([0, 1, 2].map { bench.lose($0, beside: 3) } == [true, true, true])
         #expect(bench.quota.links == 3)
         // The fourth is one too many until it ends, and its loss changes nothing more.
         #expect(bench.lose(3, beside: 3))

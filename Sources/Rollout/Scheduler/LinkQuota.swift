@@ -111,8 +111,8 @@ package struct LinkQuota: Sendable {
         }
         broken.removeAll { $0.at.duration(to: now) > Self.lossesTime }
         broken.append((link, now))
-        // One module that always loses its link is itself the cause.
-        guard Set(broken.map(\.link)).count > 1 else { return false }
+        // One module that always loses its link is itself the cause; the first loss can be the adapter's.
+        guard Set(broken.map(\.link)).count > 1 else { return broken.count == 1 }
         if broken.count >= Self.losses { giveBack(to: links - 1, at: now) }
         return true
     }
