@@ -102,6 +102,27 @@ struct DatabaseTests {
         }
     }
 
+    @Test func `a session whose last answer has no end is not used again`() async throws {
+        // A full disk, as a statement that may be repeated is told of it.
+        let server = try HalfServer(error: "53100")
+        let settings = FleetSettings(
+            try FleetAddress("postgresql://127.0.0.1:\(server.port)/yard"),
+            name: "test",
+            connectTime: .seconds(60),
+            statementTime: .milliseconds(50)
+        )
+        try await Cluster.with(settings) { fleet in
+            for number in 1...2 {
+                let error = await #expect(throws: FleetError.self) {
+                    try await fleet.rows(FleetStatement("ask", "SELECT 1"))
+                }
+                #expect(error?.kind == .lost)
+                #expect(error?.words == "no answer for 50ms")
+                #expect(server.sessions == number)
+            }
+        }
+    }
+
     @Test func `a statement that is given up leaves no session on the server`() async throws {
         // A server of its own: it waits for a standby that there is not.
         let server = try PrivatePostgres()

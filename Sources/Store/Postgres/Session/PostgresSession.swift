@@ -160,9 +160,10 @@ package final class PostgresSession: FleetSession {
             while pq_is_busy(handle) == 1 {
                 guard wait(for: POLLIN, until: deadline) else {
                     // The server does not notice our end while it waits for a lock or for a
-                    // standby, and would keep the session.
+                    // standby, and would keep the session. Whatever it has said before: with the
+                    // statement not over, the session is of no use.
                     pq_cancel(handle)
-                    throw failure ?? silence
+                    throw silence
                 }
                 guard pq_consume(handle) == 1 else {
                     throw failure ?? FleetError(.lost, operation, words)

@@ -1,0 +1,60 @@
+import Foundation
+import Synchronization
+import Workbench
+
+/// A server that answers each statement with an error and never says that it is ready again.
+final class HalfServer: Sendable {
+    let port: UInt16
+    private let listener: Int32
+    private let count = Mutex(0)
+
+    /// The sessions so far.
+    var sessions: Int { count.withLock { $0 } }
+
+    init(error code: String) throws {
+        (listener, port) = try boundSocket()
+        guard listen(listener, 8) == 0 else { throw FileFailure("to listen on the loopback") }
+        let listener = listener
+        Thread.detachNewThread { [weak self] in
+            while true {
+                let client = accept(listener, nil, nil)
+                guard client >= 0 else { return }
+                self?.talk(client, code)
+                close(client)
+            }
+        }
+    }
+
+    deinit {
+        shutdown(listener, Int32(SHUT_RDWR))
+        close(listener)
+    }
+
+    private func talk(_ client: Int32, _ code: String) {
+        func take(_ length: Int) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: length)
+            return recv(client, &bytes, length, Int32(MSG_WAITALL)) == length ? bytes : nil
+        }
+        func give(_ bytes: [UInt8]) { send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) }
+        func message(_ kind: Character, _ body: [UInt8]) -> [UInt8] {
+            [kind.asciiValue ?? 0, 0, 0, 0, UInt8(body.count + 4)] + body
+        }
+        while let head = take(8) {
+            let length = head[..<4].reduce(0) { $0 << 8 | Int($1) }
+            // A question for TLS or another encryption has no parameters.
+            if length == 8 {
+                give(Array("N".utf8))
+                continue
+            }
+            guard take(length - 8) != nil else { return }
+            break
+        }
+        count.withLock { $0 += 1 }
+        let fields = Array("SERROR\0C\(code)\0Mno\0".utf8)
+        give(message("R", [0, 0, 0, 0]) + message("Z", Array("I".utf8)))
+        // The first part of the statement is enough; the end of the session is an empty read.
+        guard take(1) != nil else { return }
+        give(message("E", fields + [0]))
+        while take(1) != nil {}
+    }
+}
