@@ -243,8 +243,8 @@ import Testing
         #expect(clock.now == Moment(nanoseconds: 60_000_000_000))
         for refusal in [
             FleetError(.forbidden, "sign in", "permission denied"),
-            FleetError(.unreachable, "connect", code: "28P01", "password authentication failed"),
-            FleetError(.unreachable, "connect", code: "3D000", "there is no such database"),
+            FleetError(.denied, "connect", code: "28P01", "password authentication failed"),
+            FleetError(.denied, "connect", code: "3D000", "there is no such database"),
         ] {
             let refused = await #expect(throws: FleetError.self) {
                 try await FleetPlace.patiently(clock, { _ in }) { throw refusal }

@@ -41,7 +41,7 @@ struct DatabaseTests {
         let error = await #expect(throws: FleetError.self) {
             try await Cluster.with(wrong) { try await $0.server() }
         }
-        #expect(error?.kind == .unreachable && error?.isRefusal == true)
+        #expect(error?.kind == .denied)
         #expect(
             error?.words.contains("FATAL: password authentication failed for user") == true,
             "\(error?.words ?? "")"

@@ -298,32 +298,35 @@ extension FleetAccess {
 }
 
 extension FleetError {
-    /// Whether no server answered, so that a later try may succeed.
-    var isAway: Bool {
+    /// Whether a later try may succeed without anybody's help.
+    var passes: Bool {
         switch kind {
         case .noLibrary, .unreachable, .lost, .collided, .busy: true
-        case .forbidden, .noSchema, .refused: false
+        case .denied, .forbidden, .noSchema, .refused: false
         }
     }
+
+    /// Whether the request was not answered, and may be later.
+    var isAway: Bool { passes || kind == .denied }
 
     /// Whether the next request would wait for nothing, too.
     package var isSilence: Bool {
         switch kind {
-        case .noLibrary, .unreachable, .lost: true
+        case .noLibrary, .unreachable, .denied, .lost: true
         case .collided, .busy, .forbidden, .noSchema, .refused: false
         }
     }
 
     /// What those are told who wait for the database.
     var sentence: String {
-        let does = !isAway || isRefusal ? "refuses" : kind == .busy ? "is busy" : "does not answer"
+        let does = !passes ? "refuses" : kind == .busy ? "is busy" : "does not answer"
         return "the fleet's database \(does): \(self)"
     }
 
     /// The error for people, about a request that a user of this role may give; nil means the owner.
     func commandError(_ address: FleetAddress, for role: FleetRole?) -> CommandError {
         CommandError(
-            isAway && !isRefusal ? .unavailable : .configuration,
+            passes ? .unavailable : .configuration,
             "the fleet at \(address.text.visible) cannot be used",
             because: [description],
             hint: hint(for: role)
@@ -334,9 +337,9 @@ extension FleetError {
     package func hint(for role: FleetRole?) -> String? {
         switch kind {
         case .noLibrary: "apt-get install libpq5"
-        case .unreachable where code == Self.refusedPassword:
+        case .denied where code == Self.refusedPassword:
             "for a gateway, make another invitation on the server: yardmaster fleet invite --renew NAME"
-        case .unreachable, .lost: Self.looksAtServer
+        case .unreachable, .denied, .lost: Self.looksAtServer
         case .collided, .busy: "try again; the server's log says what is in the way"
         case .forbidden: role.map { Self.membership($0) } ?? Self.ownership
         case .noSchema: Self.makesTables

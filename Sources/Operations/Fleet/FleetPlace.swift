@@ -74,7 +74,7 @@ package struct FleetPlace: Sendable {
         var isSaid = false
         while true {
             do { return try await work() } catch let error as FleetError {
-                guard error.isAway, error.kind != .noLibrary, !error.isRefusal, clock.now < end,
+                guard error.passes, error.kind != .noLibrary, clock.now < end,
                     !Signals.isStopRequested, !Task.isCancelled
                 else { throw error }
                 if !isSaid {

@@ -155,10 +155,11 @@ package actor FleetDatabase {
         guard let only = failures.first, failures.count > 1 else {
             throw failures.first ?? FleetError(.unreachable, "connect", "there is no host")
         }
+        let denied = failures.first { $0.kind == .denied }
         throw FleetError(
-            only.kind,
+            denied?.kind ?? only.kind,
             "connect to one of \(failures.count) servers",
-            code: failures.first(where: \.isRefusal)?.code,
+            code: denied?.code,
             failures.map(\.description).joined(separator: "\n")
         )
     }
@@ -166,7 +167,7 @@ package actor FleetDatabase {
     /// Drops a session that is lost: a pending statement or a broken transaction makes it useless.
     private func dropSession(after error: FleetError) {
         switch error.kind {
-        case .lost, .unreachable, .noLibrary: session = nil
+        case .lost, .unreachable, .denied, .noLibrary: session = nil
         case .collided, .busy, .forbidden, .noSchema, .refused: break
         }
     }

@@ -8,6 +8,9 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
         case noLibrary
         /// No server answers, or none that accepts writes. Nothing was sent.
         case unreachable
+        /// The server makes no session, and will not later: the password is wrong, pg_hba.conf does not let the user
+        /// in, or there is no such database. Nothing was sent.
+        case denied
         /// The session ended during the statement: it is unknown whether it was carried out.
         case lost
         /// Nothing was done, and it is worth trying again immediately.
@@ -50,10 +53,10 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
 
     package static let refusedPassword = "28P01"
 
-    /// Whether the server refused to make a session, and will do so again: the password is wrong, pg_hba.conf does not
-    /// let the user in, or there is no such database.
-    package var isRefusal: Bool {
-        kind == .unreachable && [Self.refusedPassword, "28000", "3D000"].contains(code)
+    /// The error for the code with which the server has made no session, if it said one.
+    init(session operation: String, code: String?, _ words: String) {
+        let isDenied = [Self.refusedPassword, "28000", "3D000"].contains(code)
+        self.init(isDenied ? .denied : .unreachable, operation, code: code, words)
     }
 
     /// The only table of codes.

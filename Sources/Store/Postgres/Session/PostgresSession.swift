@@ -98,7 +98,7 @@ package final class PostgresSession: FleetSession {
         }
         let (code, said) = Self.told(words)
         let missing = pq_needs_password(handle) == 1 ? FleetError.refusedPassword : nil
-        throw FleetError(.unreachable, operation, code: code ?? missing, said)
+        throw FleetError(session: operation, code: code ?? missing, said)
     }
 
     /// The code in the words about a session that was not made, and the words without it.
