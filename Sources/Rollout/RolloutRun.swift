@@ -39,7 +39,7 @@ package struct RolloutRun: Sendable {
         let progress = try await RolloutProgress.open(jobs, in: depot, schedule)
         let learned = LinkRecord.links(
             try await depot.journal.links(),
-            for: Set(jobs.filter(\.hasUpdates).map(\.driver.family))
+            for: jobs.updatedFamilies
         )
         let session = RunSession(self, progress, learned: learned)
         return try await session.run()

@@ -213,8 +213,8 @@ struct RunSession {
                 dispatch.active.filter { dispatch.adapter(of: $0) == adapter }
             )
         }
-        let jobs = vehicles.map { run.jobs[$0] }.filter(\.hasUpdates)
-        try await depot.journal.learn(links, on: name, for: Set(jobs.map(\.driver.family)))
+        let families = vehicles.map { run.jobs[$0] }.updatedFamilies
+        try await depot.journal.learn(links, on: name, for: families)
     }
 
     /// Vehicles with times of their own that have not reached their safe point yet keep the request.

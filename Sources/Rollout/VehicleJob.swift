@@ -80,6 +80,11 @@ package struct VehicleJob: Sendable {
     }
 }
 
+extension [VehicleJob] {
+    /// The families of the modules that are updated.
+    package var updatedFamilies: Set<Family> { Set(filter(\.hasUpdates).map(\.driver.family)) }
+}
+
 /// One step, ready to be done: its names and values are those of the vehicle's profile.
 package enum JobStep: Sendable {
     case require([Precondition], otherwise: Otherwise)

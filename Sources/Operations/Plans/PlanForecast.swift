@@ -57,7 +57,8 @@ package struct PlanForecast {
     ) {
         self.adapters = adapters
         rollout = knowledge.rollout
-        links = plan.links(on: adapters, for: vehicles, by: knowledge.links)
+        let updated = vehicles.filter { $0.steps.contains { $0.update != nil } }
+        links = plan.links(on: adapters, for: Set(updated.map(\.family)), by: knowledge.links)
         let estimate = Estimate(
             knowledge.measures,
             quiet: plan.settle.quiet,
@@ -203,11 +204,10 @@ extension FrozenPlan {
     /// The number of links with which a run begins; when no adapter is named, one is assumed.
     func links(
         on adapters: [String],
-        for vehicles: [PlannedVehicle],
+        for families: Set<Family>,
         by records: [LinkRecord]
     ) -> Int {
-        let updated = vehicles.filter { $0.steps.contains { $0.update != nil } }
-        let learned = LinkRecord.links(records, for: Set(updated.map(\.family)))
+        let learned = LinkRecord.links(records, for: families)
         func count(_ links: Int?) -> Int { min(links ?? 1, radio.linksPerAdapter) }
         guard !adapters.isEmpty else { return count(learned.values.max()) }
         return adapters.reduce(0) { $0 + count(learned[$1]) }

@@ -193,7 +193,7 @@ extension JobRun {
         part.adapters = site.adapters
         part.links = job.plan.links(
             on: site.adapters,
-            for: job.plan.vehicles,
+            for: run.prepared.jobs.updatedFamilies,
             by: try await run.journal.links()
         )
         let shared = seat.coordinator(
