@@ -62,50 +62,43 @@ extension OperatorRequests {
     /// An image, with its name for people.
     private typealias Named = (image: SHA256Digest, name: String)
 
+    /// What a wish is understood by.
+    private struct Known {
+        let uses: [RecallUse]
+        /// The images of kept plans and of transfers.
+        let images: [Named]
+    }
+
     package func recall(_ wish: RecallWish) async throws(CommandError) -> RecallAnswer {
         try await withJournal { journal, _ throws(CommandError) in
-            switch wish.act {
-            case .list:
-                let uses = try await uses(journal)
-                return RecallAnswer(sentences: Self.list(uses), uses: uses)
-            case .lift:
-                let recalls = try await stored(journal) { fleet throws(FleetError) in
-                    try await fleet.recalls()
-                } own: { journal throws(JournalError) in
-                    try await journal.recalls()
-                }
-                let known = recalls.filter {
-                    $0.name == wish.image || $0.image.description == wish.image
-                }
-                let (image, name): Named =
-                    known.count == 1
-                    ? (known[0].image, known[0].name) : try await image(wish, journal)
+            let known = try await known(wish, journal)
+            guard wish.act != .list else {
+                return RecallAnswer(sentences: Self.list(known.uses), uses: known.uses)
+            }
+            let (image, name) = try image(wish, known)
+            guard wish.act == .recall else {
                 let words =
                     try await lift(image, wish, journal)
                     ? "its recall is lifted; 'retry' takes up vehicles that were rejected"
                     : "no change, it is not recalled"
                 return RecallAnswer(sentences: ["\(name.visible): \(words)"], uses: [])
-            case .recall:
-                let (image, name) = try await image(wish, journal)
-                let recall = Recall(
-                    image,
-                    name: name,
-                    reason: wish.reason,
-                    author: wish.author,
-                    at: RealTime().wallTime
-                )
-                try await stored(journal, as: .operator) { fleet throws(FleetError) in
-                    try await fleet.recall(recall)
-                } own: { journal throws(JournalError) in
-                    try await journal.recall(recall)
-                }
-                let uses = try await uses(journal).filter { $0.recall.image == image }
-                let words = "\(name.visible): recalled, no run begins to send it"
-                return RecallAnswer(
-                    sentences: [words] + effects(uses, wish.flags),
-                    uses: uses
-                )
             }
+            let recall = Recall(
+                image,
+                name: name,
+                reason: wish.reason,
+                author: wish.author,
+                at: RealTime().wallTime
+            )
+            try await stored(journal, as: .operator) { fleet throws(FleetError) in
+                try await fleet.recall(recall)
+            } own: { journal throws(JournalError) in
+                try await journal.recall(recall)
+            }
+            let uses = try await self.known(wish, journal, isDone: true).uses
+                .filter { $0.recall.image == image }
+            let words = "\(name.visible): recalled, no run begins to send it"
+            return RecallAnswer(sentences: [words] + effects(uses, wish.flags), uses: uses)
         }
     }
 
@@ -144,11 +137,27 @@ extension OperatorRequests {
         do throws(JournalError) { return try await own(journal) } catch { throw refusal(error) }
     }
 
-    private func uses(_ journal: Journal) async throws(CommandError) -> [RecallUse] {
-        try await stored(journal) { fleet throws(FleetError) in
-            try await fleet.recallUses(try await fleet.debts())
+    private func known(
+        _ wish: RecallWish,
+        _ journal: Journal,
+        isDone: Bool = false
+    ) async throws(CommandError) -> Known {
+        let (archive, rollout) = (PlanArchive(state: state), wish.rollout)
+        let needsNames = wish.act != .list && !isDone
+        let planned = (needsNames ? rollout.map { [$0] } ?? archive.names : [])
+            .flatMap { archive.plan(nil, of: $0)?.images ?? [] }.map { ($0.digest, $0.name) }
+        return try await stored(journal) { fleet throws(FleetError) in
+            Known(
+                uses: try await fleet.recallUses(try await fleet.debts()),
+                images: planned + (try await fleet.sentImages(of: rollout))
+            )
         } own: { journal throws(JournalError) in
-            try await journal.look { view throws(JournalError) in try view.recallUses() }
+            try await journal.look { view throws(JournalError) in
+                Known(
+                    uses: try view.recallUses(),
+                    images: planned + (try view.sentImages(of: rollout))
+                )
+            }
         }
     }
 
@@ -170,26 +179,24 @@ extension OperatorRequests {
         }
     }
 
-    // MARK: The image
-
     /// The image that a person means; throws when it is none, or one of several.
-    private func image(
-        _ wish: RecallWish,
-        _ journal: Journal
-    ) async throws(CommandError) -> Named {
-        let known = try await named(wish, journal)
-        func name(_ image: SHA256Digest) -> String? { known.first { $0.image == image }?.name }
-        if let image = SHA256Digest(wish.image) {
-            return (image, name(image) ?? String(wish.image.prefix(12)))
+    private func image(_ wish: RecallWish, _ known: Known) throws(CommandError) -> Named {
+        func named(_ image: SHA256Digest, or name: some StringProtocol) -> Named {
+            (image, known.images.first { $0.image == image }?.name ?? String(name))
         }
+        let recalls = known.uses.map(\.recall).filter {
+            $0.name == wish.image || $0.image.description == wish.image
+        }
+        if wish.act == .lift, recalls.count == 1 { return (recalls[0].image, recalls[0].name) }
+        if let image = SHA256Digest(wish.image) { return named(image, or: wish.image.prefix(12)) }
         if access(wish.image, F_OK) == 0 {
             do throws(ImageError) {
-                let image = SHA256.digest(of: try InspectedImage.read(AbsolutePath.of(wish.image)))
-                let file = wish.image.split(separator: "/").last.map(String.init)
-                return (image, name(image) ?? file ?? wish.image)
+                let bytes = try InspectedImage.read(AbsolutePath.of(wish.image))
+                let file = wish.image.split(separator: "/").last
+                return named(SHA256.digest(of: bytes), or: file ?? wish.image[...])
             } catch { throw CommandError(.inputMissing, error.description) }
         }
-        let fitting = Set(known.filter { $0.name == wish.image }.map(\.image)).sorted()
+        let fitting = Set(known.images.filter { $0.name == wish.image }.map(\.image)).sorted()
         guard let image = fitting.first else {
             throw CommandError(
                 .inputMissing,
@@ -206,26 +213,5 @@ extension OperatorRequests {
             )
         }
         return (image, wish.image)
-    }
-
-    /// The images of kept plans and of transfers, of one rollout or of all.
-    private func named(
-        _ wish: RecallWish,
-        _ journal: Journal
-    ) async throws(CommandError) -> [Named] {
-        let archive = PlanArchive(state: state)
-        let rollouts = wish.rollout.map { [$0] } ?? archive.names
-        var images: [Named] = rollouts.flatMap { name in
-            (archive.plan(nil, of: name)?.images ?? []).map { ($0.digest, $0.name) }
-        }
-        images += try await stored(journal) { fleet throws(FleetError) in
-            try await fleet.sentImages(of: wish.rollout)
-        } own: { journal throws(JournalError) in
-            try await journal.look { view throws(JournalError) in
-                try view.transfers().filter { wish.rollout == nil || $0.rollout == wish.rollout }
-                    .map { ($0.image, $0.name) }
-            }
-        }
-        return images
     }
 }

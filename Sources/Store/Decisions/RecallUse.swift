@@ -5,19 +5,8 @@ package struct RecallUse: Sendable, Equatable {
     package let recall: Recall
     /// Modules to which a transfer of it has begun, and which were not seen at rest since.
     package let halfSent: [Debt]
-    /// Modules that run it, as far as it was installed by us.
-    package let running: [Module]
-
-    /// A module, with the rollout that has sent it the image.
-    package struct Module: Sendable, Equatable {
-        package let serial: Serial
-        package let vehicle: VehicleID
-        package let rollout: String
-
-        package init(serial: Serial, vehicle: VehicleID, rollout: String) {
-            (self.serial, self.vehicle, self.rollout) = (serial, vehicle, rollout)
-        }
-    }
+    /// What was sent to the modules that run it, as far as it was installed by us.
+    package let running: [Transfer]
 
     /// The vehicles that run it, each once.
     package var vehicles: [VehicleID] { Set(running.map(\.vehicle)).sorted() }
@@ -27,23 +16,15 @@ package struct RecallUse: Sendable, Equatable {
         _ transfers: [Transfer],
         _ debts: [Debt]
     ) -> [RecallUse] {
-        guard !recalls.isEmpty else { return [] }
         let running = transfers.running
         return recalls.map { recall in
             RecallUse(
-                recall,
-                debts,
-                running.filter { $0.image == recall.image }.map {
-                    Module(serial: $0.serial, vehicle: $0.vehicle, rollout: $0.rollout)
-                }
+                recall: recall,
+                halfSent: debts.filter { $0.image == recall.image }
+                    .sorted { $0.vehicle < $1.vehicle },
+                running: running.filter { $0.image == recall.image }
             )
         }
-    }
-
-    init(_ recall: Recall, _ debts: [Debt], _ running: [Module]) {
-        self.recall = recall
-        halfSent = debts.filter { $0.image == recall.image }.sorted { $0.vehicle < $1.vehicle }
-        self.running = running
     }
 
     /// Sentences for people about the vehicles that have the image, those with half of it first; only
@@ -78,8 +59,7 @@ extension JournalView {
     /// The recalls, with the modules that have their images.
     package func recallUses() throws(JournalError) -> [RecallUse] {
         let recalls = try recalls()
-        guard !recalls.isEmpty else { return [] }
-        return RecallUse.uses(of: recalls, try transfers(), try debts())
+        return recalls.isEmpty ? [] : RecallUse.uses(of: recalls, try transfers(), try debts())
     }
 }
 
@@ -88,7 +68,6 @@ extension FleetDatabase {
     package func recallUses(_ debts: [Debt]) throws(FleetError) -> [RecallUse] {
         let recalls = try recalls()
         guard !recalls.isEmpty else { return [] }
-        let running = try running(recalls.map(\.image.description))
-        return recalls.map { RecallUse($0, debts, running[$0.image.description] ?? []) }
+        return RecallUse.uses(of: recalls, try running(recalls.map(\.image)), debts)
     }
 }

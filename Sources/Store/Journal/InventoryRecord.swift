@@ -189,7 +189,7 @@ extension JournalView {
                 record.signal = row.isNull(5) ? nil : Int(row.integer(5))
                 record.adapter = row.text(6)
                 record.bond = row.text(7)
-                record.isInBootloader = row.integer(8) != 0
+                record.isInBootloader = row.isTrue(8)
                 record.heard = row.time(9)
                 record.read = row.time(10)
                 record.problem = row.text(12)

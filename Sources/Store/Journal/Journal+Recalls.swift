@@ -128,6 +128,14 @@ extension JournalView {
         )
     }
 
+    /// The images that were sent to modules, with their names, of one rollout or with nil of all.
+    package func sentImages(
+        of rollout: String?
+    ) throws(JournalError) -> [(image: SHA256Digest, name: String)] {
+        try transfers().filter { rollout == nil || $0.rollout == rollout }
+            .map { ($0.image, $0.name) }
+    }
+
     /// In the order in which they began.
     package func transfers() throws(JournalError) -> [Transfer] {
         try rows(

@@ -206,7 +206,7 @@ package struct LostAct: Sendable, Equatable {
         beginning = Int(row.integer(2))
         plan = row.text(5)
         serial = row.text(7) ?? ""
-        isOrder = row.integer(13) != 0
+        isOrder = row.isTrue(13)
         seed = row.text(14)
         let digest = row.text(8) ?? ""
         intent = Intent(

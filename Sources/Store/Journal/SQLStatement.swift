@@ -30,7 +30,7 @@ final class PreparedStatement {
 }
 
 /// One prepared statement, which returns to its connection when the value is destroyed.
-struct SQLStatement: ~Copyable {
+struct SQLStatement: RecordRow, ~Copyable {
     private let prepared: PreparedStatement
     private let database: JournalDatabase
 
@@ -79,26 +79,29 @@ struct SQLStatement: ~Copyable {
         }
     }
 
-    borrowing func isNull(_ column: Int32) -> Bool {
-        sqlite3_column_type(pointer, column) == SQLITE_NULL
+    borrowing func isNull(_ column: Int) -> Bool {
+        sqlite3_column_type(pointer, Int32(column)) == SQLITE_NULL
     }
 
-    borrowing func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(pointer, column) }
+    borrowing func integer(_ column: Int) -> Int64 { sqlite3_column_int64(pointer, Int32(column)) }
 
-    borrowing func text(_ column: Int32) -> String? {
-        guard let text = sqlite3_column_text(pointer, column) else { return nil }
-        let count = Int(sqlite3_column_bytes(pointer, column))
+    borrowing func isTrue(_ column: Int) -> Bool { integer(column) != 0 }
+
+    borrowing func text(_ column: Int) -> String? {
+        guard let text = sqlite3_column_text(pointer, Int32(column)) else { return nil }
+        let count = Int(sqlite3_column_bytes(pointer, Int32(column)))
         return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
     /// Parses the column's text; when it cannot be parsed, the journal is damaged.
     borrowing func value<V>(
-        _ column: Int32,
+        _ column: Int,
         _ read: (String) -> V?
     ) throws(JournalError) -> V {
         let text = text(column) ?? ""
         guard let value = read(text) else {
-            let name = sqlite3_column_name(pointer, column).map { String(cString: $0) } ?? "?"
+            let name =
+                sqlite3_column_name(pointer, Int32(column)).map { String(cString: $0) } ?? "?"
             throw JournalError(.corrupt, "read", words: "column \(name) holds '\(text)'")
         }
         return value
@@ -106,7 +109,7 @@ struct SQLStatement: ~Copyable {
 
     /// The same for a column that may be null.
     borrowing func optional<V>(
-        _ column: Int32,
+        _ column: Int,
         _ read: (String) -> V?
     ) throws(JournalError) -> V? {
         isNull(column) ? nil : try value(column, read)

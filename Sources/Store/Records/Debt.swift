@@ -136,8 +136,8 @@ package struct Debt: Sendable, Equatable {
         interruptions = Int(row.integer(14))
         restarts = Int(row.integer(15))
         settleDeadline = row.time(16)
-        targetSeen = row.integer(17) != 0
-        inBootloader = row.integer(18) != 0
+        targetSeen = row.isTrue(17)
+        inBootloader = row.isTrue(18)
         bootloaderPlace = row.text(19)
         seenRun = Int(row.integer(20))
         terms = try row.optional(21) { SHA256Digest($0) }

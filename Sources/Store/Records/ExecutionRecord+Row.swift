@@ -99,19 +99,19 @@ extension ExecutionRecord {
         )
         state = try row.value(6) { ExecutionState(rawValue: $0) }
         attempt = Int(row.integer(7))
-        acted = row.integer(9) != 0
-        forgiven = row.integer(10) != 0
+        acted = row.isTrue(9)
+        forgiven = row.isTrue(10)
         image = try row.optional(11) { SHA256Digest($0) }
         totalBytes = try row.optional(12) { Int($0).flatMap { ByteCount(bytes: $0) } }
         acknowledged = try row.optional(13) { Int($0).flatMap { ByteCount(bytes: $0) } }
         restarts = Int(row.integer(14))
         interruptions = Int(row.integer(15))
         settleDeadline = row.time(16)
-        inBootloader = row.integer(17) != 0
+        inBootloader = row.isTrue(17)
         bootloaderPlace = row.text(18)
         stage = row.text(19) ?? "none"
         part = Int(row.integer(20))
-        targetSeen = row.integer(21) != 0
+        targetSeen = row.isTrue(21)
         versionBefore = try row.optional(22) { FirmwareVersion($0) }
         versionAfter = try row.optional(23) { FirmwareVersion($0) }
         updated = WallTime(milliseconds: row.integer(28))
@@ -126,8 +126,8 @@ extension ExecutionRecord {
         if let label = row.text(30), let time = row.time(31) {
             nextDeadline = Deadline(label, at: time)
         }
-        linked = row.integer(32) != 0
-        apart = row.integer(33) != 0
+        linked = row.isTrue(32)
+        apart = row.isTrue(33)
     }
 }
 
@@ -136,7 +136,7 @@ extension Value {
 }
 
 extension SQLStatement {
-    borrowing func time(_ column: Int32) -> WallTime? {
+    borrowing func time(_ column: Int) -> WallTime? {
         isNull(column) ? nil : WallTime(milliseconds: integer(column))
     }
 }

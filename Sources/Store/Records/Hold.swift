@@ -71,7 +71,7 @@ package struct Hold: Sendable, Equatable {
 
     static let columns = "rollout, kind, reason, author, made, after_wave"
 
-    init(row: borrowing SQLStatement, from first: Int32 = 0) throws(JournalError) {
+    init(row: borrowing SQLStatement, from first: Int = 0) throws(JournalError) {
         rollout = row.text(first) ?? ""
         kind = try row.value(first + 1) { Kind(rawValue: $0) }
         reason = row.text(first + 2) ?? ""

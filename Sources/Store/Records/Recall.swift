@@ -33,12 +33,12 @@ package struct Recall: Sendable, Equatable {
 
     static let columns = "image, name, reason, author, made"
 
-    init(row: borrowing SQLStatement) throws(JournalError) {
-        image = try row.value(0) { SHA256Digest($0) }
-        name = row.text(1) ?? ""
-        reason = row.text(2) ?? ""
-        author = row.text(3) ?? ""
-        made = WallTime(milliseconds: row.integer(4))
+    init(row: borrowing some RecordRow & ~Copyable, from first: Int = 0) throws(JournalError) {
+        image = try row.value(first) { SHA256Digest($0) }
+        name = row.text(first + 1) ?? ""
+        reason = row.text(first + 2) ?? ""
+        author = row.text(first + 3) ?? ""
+        made = row.time(first + 4) ?? WallTime(milliseconds: 0)
     }
 
     /// In the order of `columns`.
@@ -67,7 +67,7 @@ package struct Transfer: Sendable, Equatable {
 
     static let columns = "serial, vehicle, rollout, image, name, version, target, before, proven"
 
-    init(row: borrowing SQLStatement) throws(JournalError) {
+    init(row: borrowing some RecordRow & ~Copyable) throws(JournalError) {
         serial = try row.value(0) { Serial($0) }
         vehicle = try row.value(1) { VehicleID($0) }
         rollout = row.text(2) ?? ""
@@ -76,22 +76,6 @@ package struct Transfer: Sendable, Equatable {
         version = try row.optional(5) { FirmwareVersion($0) }
         target = row.text(6) ?? ""
         before = try row.optional(7) { FirmwareVersion($0) }
-        isProven = row.integer(8) != 0
-    }
-
-    /// A row of a fleet's database with the same columns.
-    init?(_ row: DatabaseRow) {
-        guard let serial = row.text(0).flatMap({ Serial($0) }), let vehicle = row.vehicle(1),
-            let image = row.text(3).flatMap({ SHA256Digest($0) })
-        else { return nil }
-        self.serial = serial
-        self.vehicle = vehicle
-        rollout = row.text(2) ?? ""
-        self.image = image
-        name = row.text(4) ?? ""
-        version = row.text(5).flatMap { FirmwareVersion($0) }
-        target = row.text(6) ?? ""
-        before = row.text(7).flatMap { FirmwareVersion($0) }
         isProven = row.isTrue(8)
     }
 }

@@ -62,7 +62,7 @@ package struct RunRecord: Sendable, Equatable {
         plan = try row.value(2) { SHA256Digest($0) }
         started = WallTime(milliseconds: row.integer(3))
         seed = try row.optional(4) { UInt64($0) }
-        isOrder = row.integer(8) != 0
+        isOrder = row.isTrue(8)
         guard !row.isNull(5) else {
             end = nil
             return

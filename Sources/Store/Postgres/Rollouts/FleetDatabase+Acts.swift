@@ -148,7 +148,7 @@ extension FleetDatabase {
         case "doubt": return .doubt(by: row.text(1) ?? "")
         case "inhibited": return .inhibited(Inhibit(row, from: 1))
         case "recalled":
-            guard let recall = Recall(row, from: 1) else { return .fenced }
+            guard let recall = try? Recall(row: row, from: 1) else { return .fenced }
             return .recalled(recall)
         case "awaits": return .awaits(row.text(1) ?? "")
         case "fenced": return .fenced

@@ -58,34 +58,26 @@ extension FleetDatabase {
                 FROM yardmaster.recall ORDER BY image
                 """
             )
-        ).compactMap { Recall($0, from: 0) }
+        ).compactMap { try? Recall(row: $0) }
     }
 
-    /// The modules that ran one of these images when they were last seen to run one of ours, by image.
+    /// The transfers to modules that ran one of these images when they were last seen to run one of ours.
     ///
     /// By image, and then the last transfer of each module by key: what modules ran before in years is not read.
-    func running(_ images: [String]) throws(FleetError) -> [String: [RecallUse.Module]] {
-        let found = try rows(
+    func running(_ images: [SHA256Digest]) throws(FleetError) -> [Transfer] {
+        try rows(
             FleetStatement(
                 "read which modules run an image",
                 """
-                SELECT t.image, t.serial, t.vehicle, t.rollout FROM yardmaster.transfer t
+                SELECT \(Transfer.columns) FROM yardmaster.transfer t
                 WHERE t.image = ANY ($1::text[]) AND t.proven AND t.number = (
                   SELECT l.number FROM yardmaster.transfer l
                   WHERE l.serial = t.serial AND l.target = t.target AND l.proven
                   ORDER BY l.number DESC LIMIT 1)
                 """,
-                [Self.array(images)]
+                [Self.array(images.map(\.description))]
             )
-        )
-        return found.reduce(into: [:]) { modules, row in
-            guard let image = row.text(0), let serial = row.text(1).flatMap({ Serial($0) }),
-                let vehicle = row.vehicle(2), let rollout = row.text(3)
-            else { return }
-            modules[image, default: []].append(
-                RecallUse.Module(serial: serial, vehicle: vehicle, rollout: rollout)
-            )
-        }
+        ).compactMap { try? Transfer(row: $0) }
     }
 
     /// The images that were sent to modules, with their names, of one rollout or with nil of all.
@@ -122,20 +114,6 @@ extension FleetDatabase {
                 "read what was sent to modules",
                 "SELECT \(Transfer.columns) FROM yardmaster.transfer ORDER BY number"
             )
-        ).compactMap { Transfer($0) }
-    }
-}
-
-extension Recall {
-    /// The columns are image, name, reason, author and time.
-    init?(_ row: DatabaseRow, from first: Int) {
-        guard let image = row.text(first).flatMap({ SHA256Digest($0) }) else { return nil }
-        self.init(
-            image,
-            name: row.text(first + 1) ?? "",
-            reason: row.text(first + 2) ?? "",
-            author: row.text(first + 3) ?? "",
-            at: row.time(first + 4) ?? WallTime(milliseconds: 0)
-        )
+        ).compactMap { try? Transfer(row: $0) }
     }
 }

@@ -2,7 +2,16 @@ package import Base
 
 // Records from rows of a fleet's tables. Text that a newer program wrote in another form is left out.
 
-extension DatabaseRow {
+extension DatabaseRow: RecordRow {
+    func value<V>(_ column: Int, _ read: (String) -> V?) throws(JournalError) -> V {
+        guard let value = optional(column, read) else {
+            throw JournalError(.corrupt, "read", words: "column \(column) has another form")
+        }
+        return value
+    }
+
+    func optional<V>(_ column: Int, _ read: (String) -> V?) -> V? { text(column).flatMap(read) }
+
     func time(_ column: Int) -> WallTime? {
         integer(column).map { WallTime(milliseconds: $0) }
     }
