@@ -41,8 +41,8 @@ extension RunSession {
         case .retry:
             let count = try await again(request.vehicles)
             let mayBegin = shell.with { $0.scheduler.ending == nil }
-            return (count == 1 ? "1 vehicle is" : "\(count) vehicles are")
-                + " taken again\(mayBegin ? "" : " by the next run")"
+            return "\(counted(count, "vehicle")) \(count == 1 ? "is" : "are") taken again"
+                + (mayBegin ? "" : " by the next run")
         }
     }
 

@@ -247,7 +247,7 @@ struct RunSession {
         let total = run.schedule.waves.count
         // A run that may begin nothing has no waves.
         guard total > 1, progress.refusal == nil else { return }
-        let left = count == 0 ? "no vehicle is left" : Outlook.vehicles(count)
+        let left = count == 0 ? "no vehicle is left" : counted(count, "vehicle")
         let members = shell.with { state in
             run.jobs.indices.filter { state.scheduler.board.wave(of: $0) == wave }
         }

@@ -142,7 +142,7 @@ struct ImagesCommand {
         }
         let bytes = lines.reduce(0) { $0 + $1.entry.size.bytes }
         let count =
-            "\(lines.count) image\(lines.count == 1 ? "" : "s"), \(ByteCount(count: UInt(max(0, bytes))))\n"
+            "\(counted(lines.count, "image")), \(ByteCount(count: UInt(max(0, bytes))))\n"
         return lines.isEmpty
             ? count : Columns.text(["sha256", "size", "state", "rollouts"], rows) + count
     }

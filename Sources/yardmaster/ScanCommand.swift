@@ -108,7 +108,7 @@ struct ScanCommand: Sendable {
         }
         if !common.isQuiet {
             context.console.note(
-                "\(count) module\(count == 1 ? "" : "s") in \(took.brief)\n"
+                "\(counted(count, "module")) in \(took.brief)\n"
             )
         }
     }

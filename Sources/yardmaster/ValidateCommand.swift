@@ -42,10 +42,9 @@ struct ValidateCommand {
         guard tokens.faults.isEmpty else { throw TokenCheck.refusal(tokens.faults) }
         if let lack { throw lack }
         if !common.isQuiet {
-            let images = plan.images.count
             context.show(
-                "\(manifest): valid: \(Outlook.vehicles(plan.vehicles.count)), \(images) "
-                    + "image\(images == 1 ? "" : "s"), plan \(plan.digest)\n"
+                "\(manifest): valid: \(counted(plan.vehicles.count, "vehicle")), "
+                    + "\(counted(plan.images.count, "image")), plan \(plan.digest)\n"
             )
         }
         return .done

@@ -54,7 +54,7 @@ package struct StoreBudget: Sendable, Equatable {
     package func words(limit: ByteCount?) -> String {
         let unknown = unsized == 0 ? "" : " and \(unsized) of unknown size"
         let room = limit.map { "\(held) of \($0)" } ?? "\(held)"
-        return "\(missing) image\(missing == 1 ? "" : "s") to fetch, \(needed)\(unknown); "
+        return "\(counted(missing, "image")) to fetch, \(needed)\(unknown); "
             + "the store holds \(room), the disk has \(free) left"
     }
 }

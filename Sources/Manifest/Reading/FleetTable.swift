@@ -71,7 +71,7 @@ enum FleetTable {
             let separator = sheet.separator.name
             diagnostics.error(
                 extra ? row.cells[sheet.columns.count].place : place,
-                "the row has \(count) cell\(count == 1 ? "" : "s"), the first row \(sheet.columns.count)",
+                "the row has \(counted(count, "cell")), the first row \(sheet.columns.count)",
                 hint: extra
                     ? "put a cell that holds a \(separator) in quotes"
                     : "leave cells empty, but write the \(separator)s"

@@ -41,7 +41,7 @@ package struct PlanSigning {
         if let fleet = plan["fleet"]?.string { lines.append("of the fleet \(fleet)") }
         let more = vehicles.count > 5 ? ", …" : ""
         lines.append(
-            "\(vehicles.count) vehicle\(vehicles.count == 1 ? "" : "s"): "
+            "\(counted(vehicles.count, "vehicle")): "
                 + vehicles.prefix(5).joined(separator: ", ") + more
         )
         for (name, list) in [("image", "images"), ("steps", "steps"), ("starts", "programs")] {

@@ -42,7 +42,7 @@ package struct FleetPlace: Sendable {
             }
             if freed > 0 {
                 context.console.note(
-                    "yardmaster: gave back \(freed) module\(freed == 1 ? "" : "s") that the last run here had the "
+                    "yardmaster: gave back \(counted(freed, "module")) that the last run here had the "
                         + "right to\n"
                 )
             }

@@ -127,7 +127,7 @@ package enum Inputs {
         let count = diagnostics.count { $0.severity == .error }
         return CommandError(
             .manifest,
-            "\(count) error\(count == 1 ? "" : "s") in \(path)",
+            "\(counted(count, "error")) in \(path)",
             hint: "nothing was touched; fix what is listed above and try again"
         )
     }

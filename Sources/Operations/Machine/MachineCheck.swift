@@ -73,7 +73,7 @@ package struct MachineCheck {
         let count = errors.count
         return CommandError(
             kind,
-            "\(count) error\(count == 1 ? "" : "s") in files and programs that \(manifest) names",
+            "\(counted(count, "error")) in files and programs that \(manifest) names",
             hint: "nothing was touched; fix what is listed above and try again"
         )
     }

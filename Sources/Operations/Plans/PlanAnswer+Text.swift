@@ -83,13 +83,13 @@ extension PlanAnswer {
         let most = plan.radio.linksPerAdapter
         let atOnce = most == 1 ? "1" : "at most \(most) (estimated with \(forecast.links) in all)"
         lines.append(
-            "\(count) vehicle\(count == 1 ? "" : "s") on \(adapters), "
+            "\(counted(count, "vehicle")) on \(adapters), "
                 + "\(atOnce) at a time on each; those that an earlier run left "
                 + "in the middle of an update first, then the strongest signal"
         )
         for wave in forecast.waves where forecast.waves.count > 1 {
             lines.append(
-                "wave \(wave.number): \(wave.vehicles) vehicle\(wave.vehicles == 1 ? "" : "s"), about \(wave.took.brief)"
+                "wave \(wave.number): \(counted(wave.vehicles, "vehicle")), about \(wave.took.brief)"
             )
         }
         lines.append(

@@ -57,7 +57,7 @@ package struct SecretAudit {
                 else { return row }
                 var row = row
                 row.standing = .shared
-                row.detail = "also the key of \(count) other vehicle\(count == 1 ? "" : "s")"
+                row.detail = "also the key of \(counted(count, "other vehicle"))"
                 return row
             }
         }
@@ -80,8 +80,8 @@ package struct SecretAudit {
     package var summary: String {
         let (secrets, vehicles) = (rows.count, plan.vehicles.count)
         let shared = rows.count { $0.standing == .shared }
-        return "\(secrets) secret\(secrets == 1 ? "" : "s") of "
-            + "\(vehicles) vehicle\(vehicles == 1 ? "" : "s"), \(refused.count) refused"
+        return "\(counted(secrets, "secret")) of "
+            + "\(counted(vehicles, "vehicle")), \(refused.count) refused"
             + (shared == 0 ? "" : ", \(shared) shared")
     }
 

@@ -17,7 +17,7 @@ package struct LogMessage: Sendable, ExpressibleByStringInterpolation, CustomStr
         package mutating func appendInterpolation(_ secret: Secret) { text += "<secret>" }
 
         package mutating func appendInterpolation(_ bytes: [UInt8]) {
-            text += "<\(bytes.count) byte\(bytes.count == 1 ? "" : "s")>"
+            text += "<\(counted(bytes.count, "byte"))>"
         }
 
         package mutating func appendInterpolation(_ number: some FixedWidthInteger) {

@@ -193,8 +193,8 @@ struct PropertyReader {
             if let raw = plain.raw(limit), target.integers.contains(raw) { continue }
             throw RangeMistake(
                 key: "limits",
-                what: "\(PropertyValue.number(limit)) does not fit into \(target.length) "
-                    + "byte\(target.length == 1 ? "" : "s") at this scale",
+                what: "\(PropertyValue.number(limit)) does not fit into "
+                    + "\(counted(target.length, "byte")) at this scale",
                 hint: "make the field wider, or the limits narrower"
             )
         }

@@ -1,3 +1,5 @@
+import Base
+
 /// Why a property could not be read.
 package enum PropertyReadError: Error, Sendable, Hashable {
     case moduleNotConnected
@@ -89,9 +91,9 @@ extension PropertyWriteError: Explained {
             return "`\(name)` takes steps of \(Self.text(step)) from \(Self.text(from))"
         case .unknownState(let name, _): return "`\(name)` has no such state"
         case .valueBytesInvalidSize(let name, let capacity):
-            return "`\(name)` takes exactly \(capacity) byte\(capacity == 1 ? "" : "s")"
+            return "`\(name)` takes exactly \(counted(capacity, "byte"))"
         case .textTooLong(let name, let limit):
-            return "`\(name)` takes at most \(limit) byte\(limit == 1 ? "" : "s") of text"
+            return "`\(name)` takes at most \(counted(limit, "byte")) of text"
         case .notTaken(let name, let found):
             return "`\(name)` was written, and the module then reported \(found)"
         case .module(let error): return error.description

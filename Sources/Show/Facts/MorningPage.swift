@@ -178,9 +178,7 @@ package struct MorningPage: Sendable, Equatable {
             return count == 0 ? nil : "\(count) \(work.rawValue)"
         }
         let failed = nights.reduce(0) { $0 + $1.counts.count(.failed) }
-        let runs =
-            nights.isEmpty
-            ? "nothing ran" : "\(nights.count) rollout" + (nights.count == 1 ? "" : "s")
+        let runs = nights.isEmpty ? "nothing ran" : counted(nights.count, "rollout")
         guard !counts.isEmpty else { return "\(runs), nothing to do" }
         return "\(runs), \(failed) failed; to do: " + counts.joined(separator: ", ")
     }

@@ -160,9 +160,7 @@ extension RunComparison {
             }
         }
         let rest =
-            loneSentences + [
-                same == 1 ? "1 vehicle is as before" : "\(same) vehicles are as before"
-            ]
+            loneSentences + ["\(counted(same, "vehicle")) \(same == 1 ? "is" : "are") as before"]
         return text + "\n" + rest.map { $0 + "\n" }.joined()
     }
 

@@ -119,7 +119,7 @@ extension SharedStanding.Worker {
     private func words(_ time: (WallTime) -> String) -> String {
         let name = run.map { ", run \($0.number)" } ?? ""
         // A module that settles gives up its link, so there may be more modules than links.
-        let load = "\(modules) module" + (modules == 1 ? "" : "s")
+        let load = counted(modules, "module")
         let work = "at work since \(time(since)) on \(load)\(name)"
         // It gives a sign of life every 15 seconds.
         let rest =

@@ -16,7 +16,7 @@ struct WaveStatus: Sendable {
     var sentence: String {
         guard state != .open else { return "not begun" }
         let all = counts.total
-        var facts = ["\(all - counts.unfinished) of \(Outlook.vehicles(all)) ended"]
+        var facts = ["\(all - counts.unfinished) of \(counted(all, "vehicle")) ended"]
         let missed = counts.count(.deferred) + counts.count(.unreachable) + counts.count(.skipped)
         let failed = counts.count(.failed) + counts.count(.aborted)
         if missed > 0 { facts.append("\(missed) missed") }

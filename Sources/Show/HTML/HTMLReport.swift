@@ -28,7 +28,7 @@ package enum HTMLReport {
         let more = story.vehicles.count - shown.count
         let rest: HTML =
             more == 0
-            ? "" : "<p>\("\(Outlook.vehicles(more)) more are in the report of the run.")</p>\n"
+            ? "" : "<p>\("\(counted(more, "vehicle")) more are in the report of the run.")</p>\n"
         return """
             \(head(story, time))\
             \(.tiles(story.vehicleCounts, sent: ByteCount(bytes: story.bytesSent)))\
@@ -46,7 +46,7 @@ package enum HTMLReport {
         var parts: [String] = []
         if let start = story.start {
             parts = [
-                "run \(start.name)", Outlook.vehicles(start.vehicles),
+                "run \(start.name)", counted(start.vehicles, "vehicle"),
                 start.adapters.joined(separator: ", "), "plan \(start.plan.description.prefix(12))",
             ]
             if let words = start.approval { parts.append(words) }

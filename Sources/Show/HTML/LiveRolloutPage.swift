@@ -102,7 +102,7 @@ extension LivePage {
         let name = LiveTarget.escaped(status.snapshot.run?.rollout ?? "")
         // All others are one page further: in a rollout that has just begun, no vehicle is done.
         let shown = HTML.table(Array(rows.prefix(50)), time)
-        let all = Outlook.vehicles(status.chosen.count)
+        let all = counted(status.chosen.count, "vehicle")
         return HTML.section("Not as they should be (\(rows.count))", shown)
             + "<p><a href=\"/vehicles?rollout=\(name)\">All \(all)</a></p>\n"
     }

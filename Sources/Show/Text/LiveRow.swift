@@ -99,9 +99,7 @@ struct LiveRow: Sendable {
             words.append(style.isUnicode ? detail.visible : detail.visible.ascii)
         }
         if attempt > 1 { words.append("attempt \(attempt)") }
-        if interruptions > 0 {
-            words.append(interruptions == 1 ? "1 interruption" : "\(interruptions) interruptions")
-        }
+        if interruptions > 0 { words.append(counted(interruptions, "interruption")) }
         return words.joined(separator: ", ")
     }
 

@@ -33,7 +33,7 @@ struct LiveView: Sendable {
             let rest = left.map { ", about \($0.brief) of work left" } ?? ""
             lines.append(
                 style.cut(
-                    "\(ended) of \(Outlook.vehicles(counts.total)) ended, "
+                    "\(ended) of \(counted(counts.total, "vehicle")) ended, "
                         + "\(counts.count(.failed)) failed\(rest)"
                 )
             )

@@ -67,7 +67,7 @@ enum Sentence {
     private static func text(_ start: RunStart) -> String {
         var text =
             "rollout \(start.rollout.visible): run \(start.name), "
-            + "\(Outlook.vehicles(start.vehicles)), plan \(short(start.plan))"
+            + "\(counted(start.vehicles, "vehicle")), plan \(short(start.plan))"
         if !start.adapters.isEmpty {
             text += ", on " + start.adapters.map(\.visible).joined(separator: ", ")
         }

@@ -125,7 +125,7 @@ package struct TerminalPrinter: Printer {
 
     private var awaited: String? {
         if let signal {
-            let what = Outlook.vehicles(rows.count)
+            let what = counted(rows.count, "vehicle")
             return "\(signal): comes to a safe point on \(what); Ctrl-C ends at once"
         }
         // When all vehicles in work are pausing, the run waits for the first one to continue.

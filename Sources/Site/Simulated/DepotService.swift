@@ -139,7 +139,7 @@ package struct DepotService: Sendable {
     private func readyLine(_ file: DepotFile, _ address: BusAddress) -> String {
         let count = file.modules.count
         let adapters = file.adapters.joined(separator: ", ")
-        return "ready: \(count) module\(count == 1 ? "" : "s") of \(file.name.visible)"
+        return "ready: \(counted(count, "module")) of \(file.name.visible)"
             + " around \(adapters) on \(address)\n"
     }
 }

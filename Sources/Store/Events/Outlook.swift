@@ -26,16 +26,16 @@ package enum Outlook: Sendable, Equatable {
         case .window(let opens): return "waits for the window: opens \(time(opens))"
         case .work(let underWay, let waiting, let until):
             let end = until.map { "; the window closes \(time($0))" } ?? ""
-            return "at work on \(Self.vehicles(underWay)), \(waiting) to come" + end
+            return "at work on \(counted(underWay, "vehicle")), \(waiting) to come" + end
         case .search(let vehicles, let until):
-            return "listens for \(Self.vehicles(vehicles)) not heard yet: until \(time(until))"
+            return "listens for \(counted(vehicles, "vehicle")) not heard yet: until \(time(until))"
         case .soak(let wave, let until): return "wave \(wave) soaks: until \(time(until))"
         case .check(let wave): return "waits for the check after wave \(wave)"
         case .host(let why, let again, let until):
             return "waits for an adapter: next try \(time(again)); gives up "
                 + "\(zone.near(until, from: now)); \(why.visible)"
         case .draining(let underWay, let why):
-            return "begins nothing more, \(Self.vehicles(underWay)) under way: \(why.visible)"
+            return "begins nothing more, \(counted(underWay, "vehicle")) under way: \(why.visible)"
         case .end: return "writes the results"
         }
     }
@@ -57,11 +57,6 @@ package enum Outlook: Sendable, Equatable {
         case .draining: .draining
         case .end: .end
         }
-    }
-
-    /// A number of vehicles, for people.
-    package static func vehicles(_ count: Int) -> String {
-        count == 1 ? "1 vehicle" : "\(count) vehicles"
     }
 
     /// A remaining time to the second, so that a person can see that the program is alive.

@@ -141,7 +141,7 @@ package struct SecretSplit {
         guard !split.copies.isEmpty else { return }
         let count = split.copies.count
         context.console.note(
-            "yardmaster: \(count) vehicle\(count == 1 ? " has" : "s have") a key file of "
+            "yardmaster: \(counted(count, "vehicle")) \(count == 1 ? "has" : "have") a key file of "
                 + "\(count == 1 ? "its" : "their") own now, as \(split.list?.path ?? "the list") says\n"
                 + "  the shared file stays; remove it when all rotations are done\n"
         )
