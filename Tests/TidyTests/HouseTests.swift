@@ -211,13 +211,16 @@ import Testing
                 reach, "Yard/Enrolment/EnrolmentFiles.swift",
                 "Operations/Secrets/SecretFiles.swift", "Yard/Enrolment/SecretSplit.swift",
                 // In the state directory, or in a file that the command line names.
-                "Show/Offers/DirectoryCall.swift", "Operations/Plans/PlanArchive.swift",
+                "Show/Offers/DirectoryCall.swift",
                 "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
                 // What joins a machine to a fleet, after `demandWorld`.
                 "Operations/Fleet/FleetFiles.swift",
-                "Operations/Bundles/BundleParts.swift", "Operations/Runs/InventedDepot.swift",
+                "Operations/Bundles/BundleParts.swift", "Operations/Files/RolloutFolder.swift",
+            ],
+            "Draft.demand": [
+                "Operations/Files/RolloutFolder.swift", "Operations/Runs/InventedDepot.swift",
                 "Operations/Approvals/ApprovalCheck.swift",
-                "Operations/Approvals/PlanSigning.swift", "Operations/Approvals/SignedPlan.swift",
+                "Operations/Approvals/PlanSigning.swift",
             ],
             "O_CREAT": [
                 "Operations/Machine/Descriptor.swift", "Operations/Bundles/BundleCopy.swift",

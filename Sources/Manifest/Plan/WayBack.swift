@@ -16,21 +16,17 @@ package struct WayBack: Sendable, Equatable {
 
     /// Brings the module back to an image, whose name is made unique.
     package mutating func bring(_ serial: Serial, to image: PlannedImage, part: ModulePart) {
-        func isSame(_ other: PlannedImage) -> Bool {
-            other.digest == image.digest && other.fits == image.fits
-        }
-        guard let known = images.first(where: isSame) else {
-            let isTaken = images.contains { $0.name == image.name }
-            let name =
-                isTaken
-                ? "\(image.name)-\(image.fits.family.rawValue)-\(image.digest.description.prefix(12))"
-                : image.name
+        var name = image.name
+        if let known = images.first(where: { $0.digest == image.digest && $0.fits == image.fits }) {
+            name = known.name
+        } else {
+            if images.contains(where: { $0.name == name }) {
+                name += "-\(image.fits.family.rawValue)-\(image.digest.description.prefix(12))"
+            }
             images.append(image.pinned(as: name))
             images.sort { $0.name < $1.name }
-            targets[serial] = Target(image: name, part: part)
-            return
         }
-        targets[serial] = Target(image: known.name, part: part)
+        targets[serial] = Target(image: name, part: part)
     }
 
     // MARK: Its text beside the sources of the rollout

@@ -11,17 +11,8 @@ struct ApprovalCheck {
     let options: RunOptions
     let context: Context
 
-    /// The approval of a plan, nil where no policy asks for one; or the refusal.
-    func answer(
-        _ plan: FrozenPlan,
-        at now: () throws(CommandError) -> WallTime
-    ) async -> Result<PlanApproval?, CommandError> {
-        do throws(CommandError) { return .success(try await demand(plan, at: now)) } catch {
-            return .failure(error)
-        }
-    }
-
-    private func demand(
+    /// The approval of a plan; nil where no policy asks for one.
+    func demand(
         _ plan: FrozenPlan,
         at now: () throws(CommandError) -> WallTime
     ) async throws(CommandError) -> PlanApproval? {
@@ -42,7 +33,7 @@ struct ApprovalCheck {
         }
         let day = CalendarDay(of: try now())
         let verdict = rule.verdict(on: text, signatures, on: day)
-        guard verdict.isMet else {
+        guard verdict.approved.count >= rule.need else {
             throw refusal(plan, verdict, rule, Self.changes(text, found, rule, day))
         }
         // Other gateways may know people whom this one does not.
@@ -127,14 +118,9 @@ extension FrozenPlan {
         _ common: CommonOptions
     ) throws(CommandError) -> String {
         let text = try approvalText(fleet, common)
-        guard let code = Draft.write(Array(text.utf8), to: path, mode: 0o644) else {
-            let file = NextStep.quoted(path)
-            return "the plan is in \(file); 'yardmaster approve --key KEY \(file)' signs it"
-        }
-        throw CommandError(
-            .cannotCreate,
-            "the plan cannot be saved in \(path.visible)",
-            because: [Descriptor.text(of: code)]
-        )
+        let sentence = "the plan cannot be saved in \(path.visible)"
+        try Draft.demand(Array(text.utf8), to: path, mode: 0o644, .cannotCreate, sentence)
+        let file = NextStep.quoted(path)
+        return "the plan is in \(file); 'yardmaster approve --key KEY \(file)' signs it"
     }
 }

@@ -46,12 +46,11 @@ package struct FoundSignature: Sendable {
 /// The answer of a rule about a text.
 package struct ApprovalVerdict: Sendable {
     /// Those who have approved it, in the order of the policy.
-    package let approved: [String]
-    package let isMet: Bool
+    package fileprivate(set) var approved: [String] = []
     /// Who is missing, and which signatures do not count.
-    package let words: [String]
+    package fileprivate(set) var words: [String] = []
     /// The texts of the signatures that count.
-    let counted: [String]
+    fileprivate(set) var counted: [String] = []
 }
 
 extension ApprovalPolicy.Rule {
@@ -61,45 +60,36 @@ extension ApprovalPolicy.Rule {
         on day: CalendarDay
     ) -> ApprovalVerdict {
         let bytes = Array(text.utf8)
-        var approved: [String] = []
-        var words: [String] = []
-        var counted: [String] = []
+        var verdict = ApprovalVerdict()
         for approver in approvers {
             let own = found.filter { $0.signature.map(approver.key.isNamed) ?? false }
             let valid = own.first {
                 $0.signature.map { approver.key.signed(bytes, with: $0) } ?? false
             }
-            if let valid, approver.until.map({ day <= $0 }) ?? true {
-                approved.append(approver.name)
-                counted.append(valid.text)
-            } else if valid != nil, let until = approver.until {
-                words.append(
-                    "\(approver.name) has approved it, with a key that was valid until \(until)"
-                )
-            } else if let other = own.first {
-                words.append(
-                    "\(approver.name) has approved something else: \(other.place.visible) is not over this plan"
-                )
-            } else {
-                words.append("\(approver.name) has not approved it")
+            var words = "has not approved it"
+            if let valid {
+                guard let until = approver.until, until < day else {
+                    verdict.approved.append(approver.name)
+                    verdict.counted.append(valid.text)
+                    continue
+                }
+                words = "has approved it, with a key that was valid until \(until)"
+            } else if let place = own.first?.place.visible {
+                words = "has approved something else: \(place) is not over this plan"
             }
+            verdict.words.append("\(approver.name) \(words)")
         }
         for signature in found {
+            let place = signature.place.visible
             switch signature.content {
-            case .failure(let fault): words.append("\(signature.place.visible): \(fault.words)")
-            case .success(let content):
-                guard !approvers.contains(where: { $0.key.isNamed(by: content) }) else { continue }
-                words.append(
-                    "\(signature.place.visible) is by nobody whom the policy names: \(content.signer)"
-                )
+            case .failure(let fault): verdict.words.append("\(place): \(fault.words)")
+            case .success(let content) where !approvers.contains { $0.key.isNamed(by: content) }:
+                let who = "is by nobody whom the policy names: \(content.signer)"
+                verdict.words.append("\(place) \(who)")
+            case .success: break
             }
         }
-        return ApprovalVerdict(
-            approved: approved,
-            isMet: approved.count >= need,
-            words: words,
-            counted: counted
-        )
+        return verdict
     }
 }
 

@@ -77,10 +77,8 @@ package struct PlanSigning {
                 throw CommandError(.trust, "the signature is not over \(file.visible)")
             }
         }
-        if let code = Draft.write(signed, to: path, mode: 0o644) {
-            let cause = Descriptor.text(of: code)
-            throw CommandError(.cannotCreate, "\(path.visible) was not made", because: [cause])
-        }
+        let sentence = "\(path.visible) was not made"
+        try Draft.demand(signed, to: path, mode: 0o644, .cannotCreate, sentence)
         return Answer(
             text: "signed by \(signature.signer): \(path.visible)\n",
             document: .object([

@@ -9,8 +9,7 @@ struct SignedPlan {
     let text: String
     let signatures: [FoundSignature]
 
-    /// The most bytes of a plan, and of a signature.
-    static let limit = 64 << 20
+    /// The most bytes of a signature.
     private static let signatureLimit = 1 << 16
     private static let mostSignatures = 100
 
@@ -25,7 +24,10 @@ struct SignedPlan {
     init?(file path: String) throws(CommandError) {
         do throws(FileError) {
             place = path
-            text = String(decoding: try TextFile.read(path: path, limit: Self.limit), as: UTF8.self)
+            text = String(
+                decoding: try TextFile.read(path: path, limit: RolloutFolder.limit),
+                as: UTF8.self
+            )
             let (folder, own) = (FilePlace.folder(of: path), path.split(separator: "/").last ?? "")
             let names = ((try? Folder.names(in: folder)) ?? []).filter { name in
                 name.hasPrefix(own + ".") && (name.hasSuffix(".sig") || name.hasSuffix(".minisig"))
@@ -70,31 +72,17 @@ struct SignedPlan {
 ///
 /// `approved/NAME` has the approval of the plan that the rollout of that name last ran with.
 struct ApprovalArchive {
-    private let folder: String
+    private let folder: RolloutFolder
 
-    init(state: String) { folder = state + "/approved" }
+    init(state: String) { folder = RolloutFolder(path: state + "/approved") }
 
     func plan(of rollout: String) -> SignedPlan? {
-        let path = "\(folder)/\(rollout)"
-        guard let bytes = try? TextFile.read(path: path, limit: SignedPlan.limit),
-            let value = try? JSONValue(json: bytes), let approval = PlanApproval(value)
-        else { return nil }
-        return SignedPlan(approval, at: path)
+        folder.bytes(of: rollout).flatMap { try? JSONValue(json: $0) }
+            .flatMap { PlanApproval($0) }
+            .map { SignedPlan($0, at: folder.path(of: rollout)) }
     }
 
     func keep(_ approval: PlanApproval, of rollout: String) throws(CommandError) {
-        let path = "\(folder)/\(rollout)"
-        var reason: String?
-        do throws(FileFault) {
-            try FilePlace.makeFolder(folder)
-            reason = Draft.write(approval.value.bytes, to: path, mode: 0o600)
-                .map { Descriptor.text(of: $0) }
-        } catch { reason = error.description }
-        guard let reason else { return }
-        throw CommandError(
-            .cannotWrite,
-            "the approval cannot be kept in \(path)",
-            because: [reason]
-        )
+        try folder.keep(approval.value.bytes, of: rollout, "the approval")
     }
 }

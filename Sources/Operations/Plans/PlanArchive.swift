@@ -1,4 +1,5 @@
 package import Base
+import Commands
 import Glibc
 package import Manifest
 import Synchronization
@@ -70,37 +71,26 @@ package final class PlanShelf: Sendable {
 /// `plans/NAME` contains the sources of the plan with which the rollout of that name was begun.
 package struct PlanArchive {
     private static let magic = Array("yardmaster-plan 1\n".utf8)
-    private static let limit = 64 << 20
 
-    private let folder: String
+    private let folder: RolloutFolder
 
-    package init(state: String) { folder = state + "/plans" }
+    package init(state: String) { folder = RolloutFolder(path: state + "/plans") }
 
     /// The rollouts that have a stored plan.
-    package var names: [String] {
-        let names = (try? Folder.open(folder).names()) ?? []
-        return names.filter { !Draft.isName($0) }
-    }
+    package var names: [String] { folder.names }
 
-    /// Stores the sources; returns the error when that fails.
-    func keep(_ sources: PlanSources, for rollout: String) -> String? {
-        do throws(FileFault) { try FilePlace.makeFolder(folder) } catch {
-            return error.description
-        }
+    func keep(_ sources: PlanSources, for rollout: String) throws(CommandError) {
         var bytes = Self.magic
         for file in sources.files {
             let path = Array(file.path.utf8)
             bytes += Array("\(path.count) \(file.bytes.count)\n".utf8) + path + file.bytes
         }
-        return Draft.write(bytes, to: "\(folder)/\(rollout)", mode: 0o600)
-            .map { Descriptor.text(of: $0) }
+        try folder.keep(bytes, of: rollout, "the plan")
     }
 
     /// The stored plan; nil unless it has this digest, where one is given.
     package func plan(_ digest: SHA256Digest?, of rollout: String) -> FrozenPlan? {
-        guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit),
-            let sources = Self.sources(bytes), let main = sources.files.first
-        else { return nil }
+        guard let sources = sources(of: rollout), let main = sources.files.first else { return nil }
         let read = try? ManifestReader.read(path: main.path) { (path, _) throws(FileError) in
             guard let bytes = sources.bytes(path) else {
                 throw FileError(path: path, reason: .missing)
@@ -121,10 +111,7 @@ package struct PlanArchive {
 
     /// The sources of the rollout's plan, with the way back of its vehicles.
     package func sources(of rollout: String, adding way: WayBack) -> PlanSources? {
-        guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
-            return nil
-        }
-        var sources = Self.sources(bytes)
+        var sources = sources(of: rollout)
         sources?.add(way)
         return sources
     }
@@ -132,17 +119,16 @@ package struct PlanArchive {
     /// The path of the manifest with which the rollout was begun; nil when no plan is stored, and for a
     /// rollback, which has none of its own.
     package func manifest(of rollout: String) -> String? {
-        guard let bytes = try? TextFile.read(path: "\(folder)/\(rollout)", limit: Self.limit) else {
-            return nil
-        }
-        guard let sources = Self.sources(bytes), sources.waysBack.isEmpty else { return nil }
+        guard let sources = sources(of: rollout), sources.waysBack.isEmpty else { return nil }
         return sources.files.first?.path
     }
 
-    private static func sources(_ bytes: [UInt8]) -> PlanSources? {
-        guard bytes.starts(with: magic) else { return nil }
+    private func sources(of rollout: String) -> PlanSources? {
+        guard let bytes = folder.bytes(of: rollout), bytes.starts(with: Self.magic) else {
+            return nil
+        }
         var sources = PlanSources()
-        var rest = bytes[magic.count...]
+        var rest = bytes[Self.magic.count...]
         while !rest.isEmpty {
             guard let end = rest.firstIndex(of: 0x0A), end - rest.startIndex < 40 else {
                 return nil
@@ -150,7 +136,7 @@ package struct PlanArchive {
             let counts = String(decoding: rest[..<end], as: UTF8.self)
                 .split(separator: " ").compactMap { Int($0) }
             rest = rest[(end + 1)...]
-            guard counts.count == 2, counts.allSatisfy({ (0...limit).contains($0) }),
+            guard counts.count == 2, counts.allSatisfy({ (0...RolloutFolder.limit).contains($0) }),
                 counts[0] + counts[1] <= rest.count
             else { return nil }
             let path = String(decoding: rest.prefix(counts[0]), as: UTF8.self)

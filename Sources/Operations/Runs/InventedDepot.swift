@@ -72,13 +72,13 @@ struct InventedDepot {
             }
             let path = StoreFolder(stateDirectory: state).path(of: image.digest)
             StateDirectory.makeFolders(above: path)
-            if let code = Draft.write(found, to: path, mode: 0o600) {
-                throw CommandError(
-                    .cannotWrite,
-                    "\(path) cannot be written",
-                    because: [Descriptor.text(of: code)]
-                )
-            }
+            try Draft.demand(
+                found,
+                to: path,
+                mode: 0o600,
+                .cannotWrite,
+                "\(path) cannot be written"
+            )
         }
     }
 

@@ -203,12 +203,15 @@ package struct RunPreparation {
             ? written : try await frozen(written, chosen.zone, isWhole: isWhole, at: now())
         let isWritten = plan.digest == written.digest
         let approval =
-            isWritten ? chosen.approval : await check.answer(begun(plan), at: now)
-        if let approval = try approval.get() {
+            isWritten
+            ? try chosen.approval.get() : try await check.demand(begun(plan), at: now)
+        if let approval {
             try ApprovalArchive(state: directory.path).keep(approval, of: plan.name)
         }
         if isWritten {
-            if let sources = request.sources { try keep(sources, for: plan.name, in: directory) }
+            if let sources = request.sources {
+                try PlanArchive(state: directory.path).keep(sources, for: plan.name)
+            }
             return chosen
         }
         try refuseDenied(plan, written)
@@ -216,7 +219,7 @@ package struct RunPreparation {
         // devices.
         let kept = plan.beside(written)
         let vehicles = try Inputs.selected(kept, options.common, state: options.state)
-        return try choose(kept, vehicles, tokens, approval)
+        return try choose(kept, vehicles, tokens, .success(approval))
     }
 
     private var check: ApprovalCheck { ApprovalCheck(options: options, context: context) }
@@ -274,33 +277,17 @@ package struct RunPreparation {
         of plan: FrozenPlan,
         at now: () throws(CommandError) -> WallTime
     ) async throws(CommandError) -> Result<PlanApproval?, CommandError> {
-        let approval = await check.answer(plan, at: now)
-        if case .failure(let refusal) = approval,
-            ApprovalArchive(state: options.state).plan(of: plan.name) == nil
-        {
-            throw refusal
+        do throws(CommandError) { return .success(try await check.demand(plan, at: now)) } catch {
+            guard ApprovalArchive(state: options.state).plan(of: plan.name) != nil else {
+                throw error
+            }
+            return .failure(error)
         }
-        return approval
     }
 
     /// A plan as it was approved: vehicles may have got other ids since their rollout was begun.
     private func begun(_ plan: FrozenPlan) -> FrozenPlan {
         PlanArchive(state: options.state).plan(plan.digest, of: plan.name) ?? plan
-    }
-
-    private func keep(
-        _ sources: PlanSources,
-        for rollout: String,
-        in directory: StateDirectory
-    ) throws(CommandError) {
-        guard let reason = PlanArchive(state: directory.path).keep(sources, for: rollout) else {
-            return
-        }
-        throw CommandError(
-            .cannotWrite,
-            "the plan cannot be kept in \(directory.path)",
-            because: [reason]
-        )
     }
 
     private func job(
