@@ -234,7 +234,7 @@ enum FleetBench {
                 _ = try await small.claim(index, as: crew.all[1])
                 _ = try await large.claim(index, as: crew.all[2])
             }
-            _ = try await gateway.fleet.rows(FleetStatement("look at all", "ANALYZE"))
+            _ = try await gateway.fleet.rows("look at all", "ANALYZE")
             var few: [Double] = []
             var many: [Double] = []
             let room = small.vehicles.count - gateways * links

@@ -438,10 +438,8 @@ struct ActTests {
                 by: "mia"
             )
             let left = try await them[0].fleet.rows(
-                FleetStatement(
-                    "look",
-                    "SELECT extract(epoch FROM expires - yardmaster.clock())::int FROM yardmaster.inhibit"
-                )
+                "look",
+                "SELECT extract(epoch FROM expires - yardmaster.clock())::int FROM yardmaster.inhibit"
             )
             #expect((3_000...3_600).contains(Int(left.first?.integer(0) ?? 0)))
             #expect(try await them[0].fleet.inhibits().first?.expires == until)

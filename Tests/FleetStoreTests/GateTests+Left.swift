@@ -151,7 +151,8 @@ extension GateTests {
             }
             try await settle(them[0], all[0], lease, outcome)
             let missed = try await them[0].fleet.rows(
-                FleetStatement("read", "SELECT vehicle FROM yardmaster.missed ORDER BY 1")
+                "read",
+                "SELECT vehicle FROM yardmaster.missed ORDER BY 1"
             ).compactMap { $0.text(0) }
             // A gateway whose window opens takes up what was put off, but not what it does not hear.
             #expect(missed == (outcome == .deferred ? all : [all[1]]).map(\.id.text))

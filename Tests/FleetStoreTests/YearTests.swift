@@ -73,13 +73,11 @@ struct YearTests {
         // The session reports its figures after this statement, and not only after a second.
         try await fleet.run("SELECT pg_stat_force_next_flush()", "count the rows")
         let found = try await fleet.rows(
-            FleetStatement(
-                "count the rows",
-                """
-                SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0)
-                FROM pg_stat_user_tables WHERE schemaname = 'yardmaster'
-                """
-            )
+            "count the rows",
+            """
+            SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0)
+            FROM pg_stat_user_tables WHERE schemaname = 'yardmaster'
+            """
         )
         return found.reduce(into: [:]) { $0[$1.text(0) ?? ""] = Int($1.integer(1) ?? 0) }
     }
@@ -141,10 +139,8 @@ struct YearTests {
         try await withYear { fleet, _ in
             let since = WallTime(
                 milliseconds: try await fleet.rows(
-                    FleetStatement(
-                        "read the clock",
-                        "SELECT (extract(epoch FROM now() - interval '12 h') * 1000)::bigint"
-                    )
+                    "read the clock",
+                    "SELECT (extract(epoch FROM now() - interval '12 h') * 1000)::bigint"
                 ).first?.integer(0) ?? 0
             )
             let read = try await rows(fleet) {
@@ -285,7 +281,8 @@ struct YearTests {
             // A claim of another gateway has the rollout's row: a look does not wait for it.
             try await south.run("BEGIN", "begin")
             _ = try await south.rows(
-                FleetStatement("lock", "SELECT FROM yardmaster.rollout FOR UPDATE")
+                "lock",
+                "SELECT FROM yardmaster.rollout FOR UPDATE"
             )
             let read = try await rows(north) {
                 try await north.run("SET LOCAL lock_timeout = '1s'", "wait for nothing")

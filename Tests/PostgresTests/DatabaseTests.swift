@@ -11,16 +11,18 @@ struct DatabaseTests {
     @Test func `a statement answers, collides, and is refused by name`() async throws {
         try await Cluster.withFleet { fleet, _, _ in
             let row = try await fleet.rows(
-                FleetStatement("ask", "SELECT $1, $2::bigint + 1, NULL, true", ["a'\\b ü", "41"])
+                "ask",
+                "SELECT $1, $2::bigint + 1, NULL, true",
+                ["a'\\b ü", "41"]
             )
             #expect(row == [DatabaseRow(["a'\\b ü", "42", nil, "t"])])
             let error = await #expect(throws: FleetError.self) {
-                try await fleet.rows(FleetStatement("divide", "SELECT 1/0"))
+                try await fleet.rows("divide", "SELECT 1/0")
             }
             #expect(error?.kind == .refused && error?.code == "22012")
             #expect(error?.description == "divide: division by zero (22012)")
             // The session still works.
-            #expect(try await fleet.rows(FleetStatement("ask", "SELECT 1")) == [DatabaseRow(["1"])])
+            #expect(try await fleet.rows("ask", "SELECT 1") == [DatabaseRow(["1"])])
             let server = try await fleet.server()
             #expect(server.version >= 130_000 && !server.isEncrypted)
         }
@@ -34,7 +36,7 @@ struct DatabaseTests {
         let address = "postgresql://\(role)@127.0.0.1:\(server.port)/\(database)"
         let right = try Cluster.settings(address, password: "open sesame\n")
         let user = try await Cluster.with(right) { fleet in
-            try await fleet.rows(FleetStatement("ask", "SELECT current_user"))
+            try await fleet.rows("ask", "SELECT current_user")
         }
         #expect(user == [DatabaseRow([role])])
         let wrong = try Cluster.settings(address, password: "sesame")
@@ -143,7 +145,8 @@ struct DatabaseTests {
             for _ in 0..<10_000 where given.count < 3 {
                 do throws(FleetError) {
                     _ = try await fleet.rows(
-                        FleetStatement("write", "INSERT INTO public.seen VALUES (1)")
+                        "write",
+                        "INSERT INTO public.seen VALUES (1)"
                     )
                 } catch { given.append(error.words) }
             }
@@ -240,13 +243,14 @@ struct DatabaseTests {
             )
             try await Cluster.with(settings) { fleet in
                 await #expect(throws: FleetError.self) {
-                    try await fleet.rows(FleetStatement("sleep", "SELECT pg_sleep(2.5)"))
+                    try await fleet.rows("sleep", "SELECT pg_sleep(2.5)")
                 }
                 #expect(try await fleet.upgrade(to: slow, from: .older(version), by: "test"))
                 #expect(try await fleet.standing(of: slow) == .same)
                 // The session has its limit again.
                 let limit = try await fleet.rows(
-                    FleetStatement("ask", "SHOW statement_timeout")
+                    "ask",
+                    "SHOW statement_timeout"
                 )
                 #expect(limit.first?.text(0) == "1s")
             }

@@ -113,9 +113,10 @@ struct LeaseTests {
                     epoch: 1
                 )
                 // Another session holds the row, unchanged, until the right is over.
-                _ = try await other.rows(FleetStatement("begin", "BEGIN"))
+                _ = try await other.rows("begin", "BEGIN")
                 _ = try await other.rows(
-                    FleetStatement("lock", "SELECT serial FROM yardmaster.module FOR UPDATE")
+                    "lock",
+                    "SELECT serial FROM yardmaster.module FOR UPDATE"
                 )
                 async let kept = fleet.renew([lease], of: north, terms: brief)
                 let over = FleetStatement(
@@ -125,7 +126,7 @@ struct LeaseTests {
                 try await wait(for: "the right to end") {
                     try await other.rows(over).first?.isTrue(0) == true
                 }
-                _ = try await other.rows(FleetStatement("end", "COMMIT"))
+                _ = try await other.rows("end", "COMMIT")
                 #expect(try await kept == [])
             }
         }

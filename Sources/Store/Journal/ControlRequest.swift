@@ -44,7 +44,7 @@ package struct ControlRequest: Sendable, Equatable {
 }
 
 /// A request in the journal that was not answered yet.
-package struct OpenRequest: Sendable, Equatable {
+package struct OpenRequest: JournalRecord, Sendable, Equatable {
     package let id: Int64
     package let request: ControlRequest
 
@@ -63,7 +63,7 @@ package struct OpenRequest: Sendable, Equatable {
 }
 
 /// A vehicle, or with nil the whole depot, that must be left alone.
-package struct Inhibit: Sendable, Equatable {
+package struct Inhibit: JournalRecord, Sendable, Equatable {
     package let vehicle: VehicleID?
     package let reason: String
     /// Nil means until it is lifted.
@@ -108,7 +108,7 @@ package struct Inhibit: Sendable, Equatable {
 }
 
 /// How often a vehicle has failed on one release.
-package struct FailureCount: Sendable, Equatable {
+package struct FailureCount: JournalRecord, Sendable, Equatable {
     package let vehicle: VehicleID
     /// The digest of the image, or of the plan when there is no image.
     package let release: SHA256Digest
@@ -143,7 +143,7 @@ package struct FailureCount: Sendable, Equatable {
 }
 
 /// The size and duration of one update: the plan estimates from these.
-package struct Measure: Sendable, Equatable {
+package struct Measure: JournalRecord, Sendable, Equatable {
     package let vehicle: VehicleID
     /// Family and profile, for vehicles that have no measure of their own.
     package let model: String

@@ -1,7 +1,7 @@
 package import Base
 
 /// One event of a run as it was printed.
-package struct EventRecord: Sendable, Equatable {
+package struct EventRecord: JournalRecord, Sendable, Equatable {
     package let run: Int
     /// Counts from 1 within the run.
     package let number: Int

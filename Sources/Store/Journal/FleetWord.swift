@@ -196,12 +196,10 @@ extension Journal {
             [],
             { row throws(JournalError) in try row.value(0) { Serial($0) } }
         )
-        let owed = try view().rows(
+        let owed: [OwedStep] = try view().rows(
             """
             SELECT \(OwedStep.columns) FROM owed WHERE fleet = 1 ORDER BY execution, digest, ordinal
-            """,
-            [],
-            { row throws(JournalError) in try OwedStep(row: row) }
+            """
         )
         var open = FleetOpen(doubts: doubts, owed: owed)
         for serial in debts {

@@ -161,11 +161,10 @@ extension Journal {
 
 extension JournalView {
     package func rollout(_ name: String) throws(JournalError) -> RolloutRecord? {
-        try rows(
+        try row(
             RolloutRecord.query + " WHERE name = ?",
-            [.text(name)],
-            { row throws(JournalError) in try RolloutRecord(row: row) }
-        ).first
+            [.text(name)]
+        )
     }
 
     package func openRequests(for rollout: String?) throws(JournalError) -> [OpenRequest] {
@@ -174,8 +173,7 @@ extension JournalView {
             SELECT \(OpenRequest.columns) FROM requests
             WHERE answered IS NULL AND (rollout IS NULL OR ?1 IS NULL OR rollout = ?1) ORDER BY id
             """,
-            [Value(rollout)],
-            { row throws(JournalError) in try OpenRequest(row: row) }
+            [Value(rollout)]
         )
     }
 
@@ -185,8 +183,7 @@ extension JournalView {
             SELECT \(Inhibit.columns) FROM inhibits WHERE expires IS NULL OR expires > ?
             ORDER BY vehicle
             """,
-            [Value(time)],
-            { row throws(JournalError) in try Inhibit(row: row) }
+            [Value(time)]
         )
     }
 
@@ -197,17 +194,14 @@ extension JournalView {
             SELECT \(FailureCount.columns) FROM failures WHERE count >= ?
             ORDER BY vehicle, release
             """,
-            [Value(count)],
-            { row throws(JournalError) in try FailureCount(row: row) }
+            [Value(count)]
         )
     }
 
     /// Sorted by vehicle.
     package func measures() throws(JournalError) -> [Measure] {
         try rows(
-            "SELECT \(Measure.columns) FROM measures ORDER BY vehicle",
-            [],
-            { row throws(JournalError) in try Measure(row: row) }
+            "SELECT \(Measure.columns) FROM measures ORDER BY vehicle"
         )
     }
 }

@@ -12,11 +12,10 @@ extension Journal {
         in vehicle: VehicleID,
         besides serial: Serial
     ) throws(JournalError) -> Debt? {
-        try view().rows(
+        try view().row(
             "SELECT \(Debt.columns) FROM debts WHERE vehicle = ? AND serial <> ? LIMIT 1",
-            [.text(vehicle.text), .text(serial.text)],
-            { row throws(JournalError) in try Debt(row: row) }
-        ).first
+            [.text(vehicle.text), .text(serial.text)]
+        )
     }
 
     /// Sorted by serial.
@@ -108,19 +107,16 @@ extension Journal {
 
 extension JournalView {
     package func debt(of serial: Serial) throws(JournalError) -> Debt? {
-        try rows(
+        try row(
             "SELECT \(Debt.columns) FROM debts WHERE serial = ?",
-            [.text(serial.text)],
-            { row throws(JournalError) in try Debt(row: row) }
-        ).first
+            [.text(serial.text)]
+        )
     }
 
     /// Sorted by serial.
     package func debts() throws(JournalError) -> [Debt] {
         try rows(
-            "SELECT \(Debt.columns) FROM debts ORDER BY serial",
-            [],
-            { row throws(JournalError) in try Debt(row: row) }
+            "SELECT \(Debt.columns) FROM debts ORDER BY serial"
         )
     }
 
@@ -131,8 +127,7 @@ extension JournalView {
             SELECT \(OwedStep.columns) FROM owed \(vehicle == nil ? "" : Self.owedByOne)
             ORDER BY execution, place, digest, ordinal
             """,
-            vehicle.map { [.text($0.text)] } ?? [],
-            { row throws(JournalError) in try OwedStep(row: row) }
+            vehicle.map { [.text($0.text)] } ?? []
         )
     }
 

@@ -270,11 +270,10 @@ extension Journal {
 
 extension JournalView {
     package func execution(_ number: Int) throws(JournalError) -> ExecutionRecord? {
-        try rows(
+        try row(
             "SELECT \(ExecutionRecord.columns) FROM executions WHERE number = ?",
-            [Value(number)],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
-        ).first
+            [Value(number)]
+        )
     }
 
     /// The last execution of the vehicle.
@@ -282,14 +281,13 @@ extension JournalView {
         rollout: String,
         vehicle: VehicleID
     ) throws(JournalError) -> ExecutionRecord? {
-        try rows(
+        try row(
             """
             SELECT \(ExecutionRecord.columns) FROM executions
             WHERE rollout = ? AND vehicle = ? ORDER BY number DESC LIMIT 1
             """,
-            [.text(rollout), .text(vehicle.text)],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
-        ).first
+            [.text(rollout), .text(vehicle.text)]
+        )
     }
 
     /// The last execution of each vehicle, except those of beginnings that are over; sorted by
@@ -323,8 +321,7 @@ extension JournalView {
                 OR (?2 IS NOT NULL AND apart = 1)
             )
             """,
-            [.text(rollout), Value(plan?.description)],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
+            [.text(rollout), Value(plan?.description)]
         ).sorted { $0.vehicle < $1.vehicle }
     }
 
@@ -376,8 +373,7 @@ extension JournalView {
     ) throws(JournalError) -> [IntentRecord] {
         try rows(
             "SELECT \(IntentRecord.columns) FROM intents \(which) ORDER BY id",
-            values,
-            { row throws(JournalError) in try IntentRecord(row: row) }
+            values
         )
     }
 }

@@ -39,9 +39,7 @@ extension Journal {
                         AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
                 ) GROUP BY vehicle
             ) ORDER BY number
-            """,
-            [],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
+            """
         )
     }
 

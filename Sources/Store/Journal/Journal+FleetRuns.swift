@@ -82,28 +82,22 @@ extension JournalView {
 
     /// The debts, doubts and owed steps that only this journal has, from before the machine joined the fleet.
     package func unshared() throws(JournalError) -> ([Debt], [IntentRecord], [OwedStep]) {
-        let debts = try rows(
-            "SELECT \(Debt.columns) FROM debts WHERE fleet = 0 ORDER BY vehicle, serial",
-            [],
-            { row throws(JournalError) in try Debt(row: row) }
+        let debts: [Debt] = try rows(
+            "SELECT \(Debt.columns) FROM debts WHERE fleet = 0 ORDER BY vehicle, serial"
         )
-        let doubts = try rows(
+        let doubts: [IntentRecord] = try rows(
             """
             SELECT \(IntentRecord.columns) FROM intents
             WHERE fleet = 0 AND effect = '\(Effect.once.rawValue)'
                 AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')
             ORDER BY id
-            """,
-            [],
-            { row throws(JournalError) in try IntentRecord(row: row) }
+            """
         )
-        let owed = try rows(
+        let owed: [OwedStep] = try rows(
             """
             SELECT \(OwedStep.columns) FROM owed WHERE fleet = 0
             ORDER BY vehicle, execution, digest, ordinal
-            """,
-            [],
-            { row throws(JournalError) in try OwedStep(row: row) }
+            """
         )
         return (debts, doubts, owed)
     }

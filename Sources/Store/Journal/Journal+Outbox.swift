@@ -1,7 +1,7 @@
 package import Base
 
 /// A notification for people or other programs, and the state of its delivery.
-package struct OutboxEntry: Sendable, Equatable {
+package struct OutboxEntry: JournalRecord, Sendable, Equatable {
     package let id: Int64
     /// Its subject, the same for all targets; each target has one entry with this key.
     package let key: String
@@ -156,22 +156,20 @@ extension JournalView {
         after id: Int64,
         _ key: String?
     ) throws(JournalError) -> OutboxEntry? {
-        try rows(
+        try row(
             """
             SELECT \(OutboxEntry.columns) FROM outbox
             WHERE next <= ?1 AND id > ?2 AND (?3 IS NULL OR key = ?3) ORDER BY id LIMIT 1
             """,
-            [Value(now), .integer(id), Value(key)],
-            { row throws(JournalError) in try OutboxEntry(row: row) }
-        ).first
+            [Value(now), .integer(id), Value(key)]
+        )
     }
 
     /// The newest entries first.
     package func outbox(limit: Int) throws(JournalError) -> [OutboxEntry] {
         try rows(
             "SELECT \(OutboxEntry.columns) FROM outbox ORDER BY id DESC LIMIT ?",
-            [Value(limit)],
-            { row throws(JournalError) in try OutboxEntry(row: row) }
+            [Value(limit)]
         )
     }
 

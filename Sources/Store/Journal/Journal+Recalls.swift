@@ -122,9 +122,7 @@ extension JournalView {
     /// Sorted by image.
     package func recalls() throws(JournalError) -> [Recall] {
         try rows(
-            "SELECT \(Recall.columns) FROM recalls ORDER BY image",
-            [],
-            { row throws(JournalError) in try Recall(row: row) }
+            "SELECT \(Recall.columns) FROM recalls ORDER BY image"
         )
     }
 
@@ -139,9 +137,7 @@ extension JournalView {
     /// In the order in which they began.
     package func transfers() throws(JournalError) -> [Transfer] {
         try rows(
-            "SELECT \(Transfer.columns) FROM transfers ORDER BY number",
-            [],
-            { row throws(JournalError) in try Transfer(row: row) }
+            "SELECT \(Transfer.columns) FROM transfers ORDER BY number"
         )
     }
 }

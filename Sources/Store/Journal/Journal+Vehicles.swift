@@ -256,16 +256,15 @@ extension JournalView {
         with serial: Serial? = nil,
         at time: WallTime
     ) throws(JournalError) -> Inhibit? {
-        try rows(
+        try row(
             """
             SELECT \(Inhibit.columns) FROM inhibits
             WHERE vehicle IN (?, '', (SELECT vehicle FROM modules WHERE serial = ?))
               AND (expires IS NULL OR expires > ?)
             ORDER BY vehicle DESC LIMIT 1
             """,
-            [.text(vehicle.text), Value(serial?.text), Value(time)],
-            { row throws(JournalError) in try Inhibit(row: row) }
-        ).first
+            [.text(vehicle.text), Value(serial?.text), Value(time)]
+        )
     }
 
     package func vehicles() throws(JournalError) -> Set<VehicleID> {

@@ -97,11 +97,9 @@ extension JournalView {
             default: "e.\(name)"
             }
         }
-        let found = try rows(
+        let found: [ExecutionRecord] = try rows(
             "SELECT \(columns.joined(separator: ", ")) FROM executions AS e "
-                + "JOIN verdicts AS v ON v.execution = e.number WHERE e.outcome IS NULL",
-            [],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
+                + "JOIN verdicts AS v ON v.execution = e.number WHERE e.outcome IS NULL"
         )
         // Usually no vehicle is checked once more; then the same list is returned, without extra
         // memory.

@@ -11,13 +11,11 @@ package struct JournalView {
 
     /// The newest run whose radio was not simulated.
     package func lastRealRun() throws(JournalError) -> RunRecord? {
-        try rows(
+        try row(
             """
             SELECT \(RunRecord.columns) FROM runs WHERE seed IS NULL ORDER BY number DESC LIMIT 1
-            """,
-            [],
-            { row throws(JournalError) in try RunRecord(row: row) }
-        ).first
+            """
+        )
     }
 
     /// The present in the calendar of the runs: rehearsed nights have one of their own, in which it
@@ -29,11 +27,9 @@ package struct JournalView {
 
     /// The newest run that is no order; the newest of all when there are only orders.
     package func lastRollout() throws(JournalError) -> RunRecord? {
-        try rows(
-            "SELECT \(RunRecord.columns) FROM runs ORDER BY is_order, number DESC LIMIT 1",
-            [],
-            { row throws(JournalError) in try RunRecord(row: row) }
-        ).first
+        try row(
+            "SELECT \(RunRecord.columns) FROM runs ORDER BY is_order, number DESC LIMIT 1"
+        )
     }
 
     /// The newest runs first.
@@ -43,25 +39,21 @@ package struct JournalView {
             SELECT \(RunRecord.columns) FROM runs WHERE ?1 IS NULL OR rollout = ?1
             ORDER BY number DESC LIMIT ?2
             """,
-            [Value(rollout), Value(limit)],
-            { row throws(JournalError) in try RunRecord(row: row) }
+            [Value(rollout), Value(limit)]
         )
     }
 
     package func run(_ number: Int) throws(JournalError) -> RunRecord? {
-        try rows(
+        try row(
             "SELECT \(RunRecord.columns) FROM runs WHERE number = ?",
-            [Value(number)],
-            { row throws(JournalError) in try RunRecord(row: row) }
-        ).first
+            [Value(number)]
+        )
     }
 
     /// Runs without an end: the active one, and those that were killed.
     package func openRuns() throws(JournalError) -> [RunRecord] {
         try rows(
-            "SELECT \(RunRecord.columns) FROM runs WHERE ended IS NULL ORDER BY number",
-            [],
-            { row throws(JournalError) in try RunRecord(row: row) }
+            "SELECT \(RunRecord.columns) FROM runs WHERE ended IS NULL ORDER BY number"
         )
     }
 
@@ -76,8 +68,7 @@ package struct JournalView {
             SELECT \(EventRecord.columns) FROM events WHERE run = ? AND number > ?
             ORDER BY number LIMIT ?
             """,
-            [Value(run), Value(number), Value(limit)],
-            { row throws(JournalError) in try EventRecord(row: row) }
+            [Value(run), Value(number), Value(limit)]
         )
     }
 
@@ -90,8 +81,7 @@ package struct JournalView {
                 WHERE run = ?1 AND kind IN ('vehicle-ended', 'vehicle-stands') GROUP BY vehicle)
             ORDER BY vehicle
             """,
-            [Value(number)],
-            { row throws(JournalError) in try EventRecord(row: row) }
+            [Value(number)]
         )
     }
 
@@ -103,27 +93,42 @@ package struct JournalView {
         from first: Int,
         before run: Int
     ) throws(JournalError) -> EventRecord? {
-        try rows(
+        try row(
             """
             SELECT \(EventRecord.columns) FROM events
             WHERE vehicle = ?1 AND kind IN ('vehicle-ended', 'vehicle-stands') AND run >= ?3
                 AND run < ?4 AND run IN (SELECT number FROM runs WHERE rollout = ?2)
             ORDER BY run DESC, number DESC LIMIT 1
             """,
-            [.text(vehicle.text), .text(rollout), Value(first), Value(run)],
-            { row throws(JournalError) in try EventRecord(row: row) }
-        ).first
+            [.text(vehicle.text), .text(rollout), Value(first), Value(run)]
+        )
     }
 
     /// The last event of a run: its end, unless the run was killed.
     package func lastEvent(run: Int) throws(JournalError) -> EventRecord? {
-        try rows(
+        try row(
             """
             SELECT \(EventRecord.columns) FROM events WHERE run = ? ORDER BY number DESC LIMIT 1
             """,
-            [Value(run)],
-            { row throws(JournalError) in try EventRecord(row: row) }
-        ).first
+            [Value(run)]
+        )
+    }
+
+    /// The records in the rows of an answer.
+    func rows<R: JournalRecord>(
+        _ sql: String,
+        _ values: [Value] = []
+    ) throws(JournalError) -> [R] {
+        try rows(sql, values) { row throws(JournalError) in try R(row: row) }
+    }
+
+    /// The record in the first row; nil when there is none.
+    func row<R: JournalRecord>(
+        _ sql: String,
+        _ values: [Value] = []
+    ) throws(JournalError) -> R? {
+        let found: [R] = try rows(sql, values)
+        return found.first
     }
 
     func rows<R>(

@@ -104,14 +104,12 @@ final class JournalWitness {
 
     /// The last run that it knows; nil when it has just been created.
     func lastRun() throws(JournalError) -> RunRecord? {
-        try JournalView(database: database).rows(
+        try JournalView(database: database).row(
             """
             SELECT number, rollout, plan, started, seed, started, NULL, '\(Self.lost)', is_order
             FROM run
-            """,
-            [],
-            { row throws(JournalError) in try RunRecord(row: row) }
-        ).first
+            """
+        )
     }
 
     /// Why a run that is known from here alone has ended, as the journal records it.

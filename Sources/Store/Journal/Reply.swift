@@ -1,7 +1,7 @@
 package import Base
 
 /// The answer to a program's request that had a key.
-package struct Reply: Sendable, Equatable {
+package struct Reply: JournalRecord, Sendable, Equatable {
     package let author: String
     package let key: String
     /// The digest of the request as it was sent.
@@ -59,12 +59,11 @@ extension Journal {
     package func reserve(_ reply: Reply) throws(JournalError) -> Reply? {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) in
-            let known = try JournalView(database: database).rows(
+            let known: Reply? = try JournalView(database: database).row(
                 "SELECT \(Reply.columns) FROM replies WHERE author = ? AND key = ?",
-                [.text(reply.author), .text(reply.key)],
-                { row throws(JournalError) in try Reply(row: row) }
+                [.text(reply.author), .text(reply.key)]
             )
-            if let known = known.first { return known }
+            if let known { return known }
             try Self.save(reply, in: database)
             try database.statement(
                 """

@@ -4,7 +4,7 @@ package import Base
 /// settled.
 ///
 /// It outlives runs, rollouts and their names: every execution on the module pays it first.
-package struct Debt: Sendable, Equatable {
+package struct Debt: JournalRecord, Sendable, Equatable {
     package let serial: Serial
     package var vehicle: VehicleID
     /// The rollout, execution and run that began it.

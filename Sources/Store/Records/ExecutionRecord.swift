@@ -1,7 +1,7 @@
 package import Base
 
 /// The journal's record of one beginning of a rollout on one vehicle.
-package struct ExecutionRecord: Sendable, Equatable {
+package struct ExecutionRecord: JournalRecord, Sendable, Equatable {
     /// Its number in the journal, which increases; 0 before it was recorded.
     package let number: Int
     package let rollout: String

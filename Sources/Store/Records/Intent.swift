@@ -112,7 +112,7 @@ package struct IntentID: Hashable, Sendable, Comparable, CustomStringConvertible
 }
 
 /// An intent in the journal; without a settlement it is in doubt.
-package struct IntentRecord: Sendable, Equatable {
+package struct IntentRecord: JournalRecord, Sendable, Equatable {
     package let id: IntentID
     package let intent: Intent
     package let settlement: Settlement?

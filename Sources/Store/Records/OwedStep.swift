@@ -1,7 +1,7 @@
 package import Base
 
 /// A step of `always` that an execution still has to do.
-package struct OwedStep: Sendable, Equatable {
+package struct OwedStep: JournalRecord, Sendable, Equatable {
     package let execution: Int
     package let step: StepKey
     package let rollout: String

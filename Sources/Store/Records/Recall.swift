@@ -4,7 +4,7 @@ package import Base
 ///
 /// A transfer that has begun is finished, as under an abort: a module that has half an image may run
 /// none.
-package struct Recall: Sendable, Equatable {
+package struct Recall: JournalRecord, Sendable, Equatable {
     package let image: SHA256Digest
     /// Its name where it was recalled.
     package let name: String
@@ -33,12 +33,12 @@ package struct Recall: Sendable, Equatable {
 
     static let columns = "image, name, reason, author, made"
 
-    init(row: borrowing some RecordRow & ~Copyable, from first: Int = 0) throws(JournalError) {
-        image = try row.value(first) { SHA256Digest($0) }
-        name = row.text(first + 1) ?? ""
-        reason = row.text(first + 2) ?? ""
-        author = row.text(first + 3) ?? ""
-        made = row.time(first + 4) ?? WallTime(milliseconds: 0)
+    init(row: borrowing some RecordRow & ~Copyable) throws(JournalError) {
+        image = try row.value(0) { SHA256Digest($0) }
+        name = row.text(1) ?? ""
+        reason = row.text(2) ?? ""
+        author = row.text(3) ?? ""
+        made = row.time(4) ?? WallTime(milliseconds: 0)
     }
 
     /// In the order of `columns`.
@@ -50,7 +50,7 @@ package struct Recall: Sendable, Equatable {
 /// The first transfer of an image to a module by a rollout, and what the module ran before it.
 ///
 /// It outlives the records of runs: what vehicles are brought back to is read from it.
-package struct Transfer: Sendable, Equatable {
+package struct Transfer: JournalRecord, Sendable, Equatable {
     package let serial: Serial
     package let vehicle: VehicleID
     package let rollout: String

@@ -1,5 +1,11 @@
 import Base
 
+/// A record that is read from a row of the journal.
+protocol JournalRecord {
+    /// The columns of the row are those of the record, in their order.
+    init(row: borrowing SQLStatement) throws(JournalError)
+}
+
 /// A row from which records are read: of the journal, or of a fleet's tables.
 protocol RecordRow: ~Copyable {
     borrowing func text(_ column: Int) -> String?

@@ -1,7 +1,7 @@
 package import Base
 
 /// The state of a rollout as a whole, apart from its vehicles.
-package struct RolloutRecord: Sendable, Equatable {
+package struct RolloutRecord: JournalRecord, Sendable, Equatable {
     /// The state of its last beginning; what people set is in `hold`.
     package enum State: String, CaseIterable, Sendable {
         /// A run works on it, or the next run continues it.

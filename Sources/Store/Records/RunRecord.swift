@@ -1,7 +1,7 @@
 package import Base
 
 /// One start of the program on one rollout.
-package struct RunRecord: Sendable, Equatable {
+package struct RunRecord: JournalRecord, Sendable, Equatable {
     /// Counts from 1 within the state directory.
     package let number: Int
     package let rollout: String

@@ -1,7 +1,7 @@
 package import Base
 
 /// A person's command and its effect: kept after the effect is gone.
-package struct Saying: Sendable, Equatable {
+package struct Saying: JournalRecord, Sendable, Equatable {
     /// The name of the command.
     package let verb: String
     /// Nil for a command about vehicles.
@@ -94,8 +94,7 @@ extension JournalView {
             WHERE run >= ?1 AND (?2 IS NULL OR rollout IS NULL OR rollout = ?2)
             ORDER BY id DESC LIMIT ?3
             """,
-            [Value(run), Value(rollout), Value(limit)],
-            { row throws(JournalError) in Saying(row: row) }
+            [Value(run), Value(rollout), Value(limit)]
         ).reversed()
     }
 }

@@ -168,7 +168,7 @@ struct FleetNightTables: Sendable {
             Moment(nanoseconds: (microseconds - beginning.milliseconds * 1_000) * 1_000)
         }
         func rows(_ text: String) async throws -> [DatabaseRow] {
-            try await database.rows(FleetStatement("look", text))
+            try await database.rows("look", text)
         }
         rights = try await rows(
             """

@@ -205,15 +205,13 @@ package struct FleetStreet: Sendable {
             account.linked += await simulation.air.linkTime(of: "hci\(10 * number)")
         }
         let rows = try await admin.rows(
-            FleetStatement(
-                "look",
-                """
-                SELECT e.vehicle, coalesce(e.gateway, ''), coalesce(e.outcome, e.state),
-                  (SELECT (extract(epoch FROM max(v.at)) * 1000000)::bigint
-                    FROM yardmaster.verdict v)
-                FROM yardmaster.execution e
-                """
-            )
+            "look",
+            """
+            SELECT e.vehicle, coalesce(e.gateway, ''), coalesce(e.outcome, e.state),
+              (SELECT (extract(epoch FROM max(v.at)) * 1000000)::bigint
+                FROM yardmaster.verdict v)
+            FROM yardmaster.execution e
+            """
         )
         account.verdicts = .init(repeating: ("", ""), count: modules.count)
         for row in rows {
@@ -223,13 +221,11 @@ package struct FleetStreet: Sendable {
             account.took = began.duration(to: Moment(nanoseconds: last * 1_000))
         }
         account.faults = try await admin.rows(
-            FleetStatement(
-                "look",
-                """
-                SELECT t.serial FROM night.touch t JOIN night.touch n ON n.serial = t.serial
-                  AND n.number > t.number AND n.epoch = t.epoch AND n.holder <> t.holder
-                """
-            )
+            "look",
+            """
+            SELECT t.serial FROM night.touch t JOIN night.touch n ON n.serial = t.serial
+              AND n.number > t.number AND n.epoch = t.epoch AND n.holder <> t.holder
+            """
         ).count
         await admin.close()
         return account

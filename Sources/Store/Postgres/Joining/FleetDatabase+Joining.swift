@@ -144,7 +144,7 @@ extension FleetDatabase {
         _ text: String,
         _ value: String
     ) throws(FleetError) -> DatabaseRow {
-        try rows(FleetStatement(operation, text, [value])).first ?? DatabaseRow([])
+        try rows(operation, text, [value]).first ?? DatabaseRow([])
     }
 
     private static func name(_ text: String) -> String {

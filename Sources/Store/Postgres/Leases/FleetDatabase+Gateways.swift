@@ -13,18 +13,16 @@ extension FleetDatabase {
     ) throws(FleetError) -> FleetSignIn {
         func instances(_ starts: [EarlierStart]) -> String { Self.array(starts.map(\.instance)) }
         let found = try rows(
-            FleetStatement(
-                "sign in",
-                """
-                SELECT * FROM yardmaster.sign_in($1::uuid, $2, $3, $4::bigint, $5::uuid[], $6::uuid[],
-                  $7::bigint, $8::bigint)
-                """,
-                [
-                    holder.instance, holder.gateway, program, "\(time.milliseconds)",
-                    instances(before.filter(\.isOver)), instances(before.filter { !$0.isOver }),
-                    terms.length.microseconds, (terms.length + terms.takeoverWait).microseconds,
-                ]
-            )
+            "sign in",
+            """
+            SELECT * FROM yardmaster.sign_in($1::uuid, $2, $3, $4::bigint, $5::uuid[], $6::uuid[],
+              $7::bigint, $8::bigint)
+            """,
+            [
+                holder.instance, holder.gateway, program, "\(time.milliseconds)",
+                instances(before.filter(\.isOver)), instances(before.filter { !$0.isOver }),
+                terms.length.microseconds, (terms.length + terms.takeoverWait).microseconds,
+            ]
         )
         switch found.first?.text(0) {
         case "in": return .done
@@ -45,26 +43,24 @@ extension FleetDatabase {
         at time: WallTime? = nil
     ) throws(FleetError) -> Bool {
         try !rows(
-            FleetStatement(
-                "give a sign of life",
-                """
-                UPDATE yardmaster.gateway SET heard = yardmaster.clock(), adapters = $2::text[],
-                  links = $3::integer, rights_lost = $4::bigint, waited_ms = $5::bigint,
-                  untold = $6::bigint, clock_offset_ms = coalesce($7::bigint
-                    - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, clock_offset_ms),
-                  rollout = coalesce($8, rollout), beginning = coalesce($9::bigint, beginning),
-                  draining = CASE WHEN $10::boolean THEN NULL WHEN NOT $10::boolean
-                    THEN coalesce(draining, yardmaster.clock()) ELSE draining END
-                WHERE instance = $1::uuid AND gone IS NULL
-                RETURNING \(Self.unsynced)
-                """,
-                [
-                    holder.instance, Self.array(figures.adapters), "\(figures.links)",
-                    "\(figures.rightsLost)", "\(figures.waited.nanoseconds / 1_000_000)",
-                    "\(figures.untold)", time.map { "\($0.milliseconds)" }, place?.rollout,
-                    place.map { "\($0.beginning)" }, place.map { "\($0.takesPart)" },
-                ]
-            )
+            "give a sign of life",
+            """
+            UPDATE yardmaster.gateway SET heard = yardmaster.clock(), adapters = $2::text[],
+              links = $3::integer, rights_lost = $4::bigint, waited_ms = $5::bigint,
+              untold = $6::bigint, clock_offset_ms = coalesce($7::bigint
+                - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, clock_offset_ms),
+              rollout = coalesce($8, rollout), beginning = coalesce($9::bigint, beginning),
+              draining = CASE WHEN $10::boolean THEN NULL WHEN NOT $10::boolean
+                THEN coalesce(draining, yardmaster.clock()) ELSE draining END
+            WHERE instance = $1::uuid AND gone IS NULL
+            RETURNING \(Self.unsynced)
+            """,
+            [
+                holder.instance, Self.array(figures.adapters), "\(figures.links)",
+                "\(figures.rightsLost)", "\(figures.waited.nanoseconds / 1_000_000)",
+                "\(figures.untold)", time.map { "\($0.milliseconds)" }, place?.rollout,
+                place.map { "\($0.beginning)" }, place.map { "\($0.takesPart)" },
+            ]
         ).isEmpty
     }
 
@@ -76,24 +72,22 @@ extension FleetDatabase {
     /// Every gateway, the latest process of each name first; ended ones are listed for a week.
     package func gateways() throws(FleetError) -> [FleetGateway] {
         let found = try rows(
-            FleetStatement(
-                "read the gateways",
-                """
-                SELECT g.instance::text, g.name, g.program,
-                  (extract(epoch FROM g.since) * 1000)::bigint,
-                  (extract(epoch FROM g.heard) * 1000)::bigint,
-                  (extract(epoch FROM yardmaster.clock() - g.heard) * 1000000)::bigint,
-                  g.clock_offset_ms, g.gone IS NOT NULL,
-                  (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance),
-                  g.drain OR g.draining IS NOT NULL, array_to_string(g.adapters, ' '), g.links,
-                  g.rights_lost, g.waited_ms, g.untold, g.rollout, g.beginning
-                FROM yardmaster.gateway g
-                WHERE g.heard > yardmaster.clock() - interval '7 days'
-                  OR g.instance IN (SELECT m.holder FROM yardmaster.module m
-                    WHERE m.holder IS NOT NULL)
-                ORDER BY g.name, g.heard DESC, g.instance
-                """
-            )
+            "read the gateways",
+            """
+            SELECT g.instance::text, g.name, g.program,
+              (extract(epoch FROM g.since) * 1000)::bigint,
+              (extract(epoch FROM g.heard) * 1000)::bigint,
+              (extract(epoch FROM yardmaster.clock() - g.heard) * 1000000)::bigint,
+              g.clock_offset_ms, g.gone IS NOT NULL,
+              (SELECT count(*) FROM yardmaster.module m WHERE m.holder = g.instance),
+              g.drain OR g.draining IS NOT NULL, array_to_string(g.adapters, ' '), g.links,
+              g.rights_lost, g.waited_ms, g.untold, g.rollout, g.beginning
+            FROM yardmaster.gateway g
+            WHERE g.heard > yardmaster.clock() - interval '7 days'
+              OR g.instance IN (SELECT m.holder FROM yardmaster.module m
+                WHERE m.holder IS NOT NULL)
+            ORDER BY g.name, g.heard DESC, g.instance
+            """
         )
         return found.compactMap { row in
             guard let instance = row.text(0), let name = row.text(1), let program = row.text(2),

@@ -14,25 +14,23 @@ extension FleetDatabase {
         let operation = "claim module \(wish.serial)"
         let entry = wish.entry
         let found = try rows(
-            FleetStatement(
-                operation,
-                """
-                SELECT word, o_epoch, o_generation, a, b, c, d, e, \(Self.unsynced)
-                FROM yardmaster.claim(
-                  $1, $2::uuid, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
-                  $10::boolean, $11, $12::integer, $13::boolean, $14, $15::integer, $16::boolean)
-                """,
-                [
-                    wish.serial.text, holder.instance, wish.rollout, wish.vehicle.text,
-                    terms.length.microseconds, terms.takeoverWait.microseconds,
-                    "\(wish.known?.epoch ?? 0)", "\(wish.known?.generation ?? 0)",
-                    "\(entry?.beginning ?? 0)", "\(entry?.isPaying ?? false)",
-                    entry?.release?.description, "\(entry?.quarantineAfter ?? 0)",
-                    "\(entry?.isPartial ?? false)", holder.gateway,
-                    entry?.hearing.map { "\($0.signal)" },
-                    "\(entry?.hearing?.hasOthers ?? false)",
-                ]
-            )
+            operation,
+            """
+            SELECT word, o_epoch, o_generation, a, b, c, d, e, \(Self.unsynced)
+            FROM yardmaster.claim(
+              $1, $2::uuid, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, $9::bigint,
+              $10::boolean, $11, $12::integer, $13::boolean, $14, $15::integer, $16::boolean)
+            """,
+            [
+                wish.serial.text, holder.instance, wish.rollout, wish.vehicle.text,
+                terms.length.microseconds, terms.takeoverWait.microseconds,
+                "\(wish.known?.epoch ?? 0)", "\(wish.known?.generation ?? 0)",
+                "\(entry?.beginning ?? 0)", "\(entry?.isPaying ?? false)",
+                entry?.release?.description, "\(entry?.quarantineAfter ?? 0)",
+                "\(entry?.isPartial ?? false)", holder.gateway,
+                entry?.hearing.map { "\($0.signal)" },
+                "\(entry?.hearing?.hasOthers ?? false)",
+            ]
         )
         guard let row = found.first, let word = row.text(0) else {
             throw FleetError(.refused, operation, "the function answers nothing")
@@ -70,16 +68,14 @@ extension FleetDatabase {
         let guarded = EpochGuard(history, known: wish.known?.generation)
         guard case .open = guarded else { return .closed(guarded) }
         let found = try rows(
-            FleetStatement(
-                "read the right to module \(wish.serial)",
-                """
-                SELECT m.epoch, coalesce(g.name, m.holder::text), m.rollout, m.vehicle,
-                  (extract(epoch FROM m.expires - yardmaster.clock()) * 1000000)::bigint
-                FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
-                WHERE m.serial = $1
-                """,
-                [wish.serial.text]
-            )
+            "read the right to module \(wish.serial)",
+            """
+            SELECT m.epoch, coalesce(g.name, m.holder::text), m.rollout, m.vehicle,
+              (extract(epoch FROM m.expires - yardmaster.clock()) * 1000000)::bigint
+            FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
+            WHERE m.serial = $1
+            """,
+            [wish.serial.text]
         )
         let epoch = found.first?.integer(0).map { Int($0) } ?? 0
         if let known = wish.known, known.generation >= history.generation, epoch < known.epoch {
@@ -106,26 +102,24 @@ extension FleetDatabase {
         terms: LeaseTerms
     ) throws(FleetError) -> Set<FleetLease> {
         let found = try rows(
-            FleetStatement(
-                "renew the rights",
-                """
-                WITH kept AS MATERIALIZED (
-                  SELECT m.serial, m.expires FROM yardmaster.module m
-                  JOIN unnest($1::text[], $2::bigint[]) AS h(serial, epoch) USING (serial)
-                  WHERE m.epoch = h.epoch AND m.holder = $3::uuid
-                  ORDER BY m.serial FOR UPDATE OF m
-                )
-                UPDATE yardmaster.module m
-                SET expires = yardmaster.clock() + $4::bigint * interval '1 microsecond'
-                FROM kept
-                WHERE m.serial = kept.serial AND kept.expires > yardmaster.clock()
-                RETURNING m.serial, m.epoch, \(Self.unsynced)
-                """,
-                [
-                    Self.array(leases.map(\.serial.text)), Self.array(leases.map { "\($0.epoch)" }),
-                    holder.instance, terms.length.microseconds,
-                ]
+            "renew the rights",
+            """
+            WITH kept AS MATERIALIZED (
+              SELECT m.serial, m.expires FROM yardmaster.module m
+              JOIN unnest($1::text[], $2::bigint[]) AS h(serial, epoch) USING (serial)
+              WHERE m.epoch = h.epoch AND m.holder = $3::uuid
+              ORDER BY m.serial FOR UPDATE OF m
             )
+            UPDATE yardmaster.module m
+            SET expires = yardmaster.clock() + $4::bigint * interval '1 microsecond'
+            FROM kept
+            WHERE m.serial = kept.serial AND kept.expires > yardmaster.clock()
+            RETURNING m.serial, m.epoch, \(Self.unsynced)
+            """,
+            [
+                Self.array(leases.map(\.serial.text)), Self.array(leases.map { "\($0.epoch)" }),
+                holder.instance, terms.length.microseconds,
+            ]
         )
         return Set(
             found.compactMap { row in
@@ -143,23 +137,21 @@ extension FleetDatabase {
         of holder: FleetHolder
     ) throws(FleetError) -> Bool {
         let found = try rows(
-            FleetStatement(
-                "give back module \(lease.serial)",
-                """
-                WITH freed AS (
-                  UPDATE yardmaster.module
-                  SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
-                  WHERE serial = $1 AND epoch = $2::bigint AND holder = $3::uuid
-                  RETURNING serial
-                ), left_alone AS (
-                  UPDATE yardmaster.execution SET state = 'queued'
-                  WHERE instance = $3::uuid AND serial = $1 AND epoch = $2::bigint
-                    AND state = 'claimed'
-                )
-                SELECT serial FROM freed
-                """,
-                [lease.serial.text, "\(lease.epoch)", holder.instance]
+            "give back module \(lease.serial)",
+            """
+            WITH freed AS (
+              UPDATE yardmaster.module
+              SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
+              WHERE serial = $1 AND epoch = $2::bigint AND holder = $3::uuid
+              RETURNING serial
+            ), left_alone AS (
+              UPDATE yardmaster.execution SET state = 'queued'
+              WHERE instance = $3::uuid AND serial = $1 AND epoch = $2::bigint
+                AND state = 'claimed'
             )
+            SELECT serial FROM freed
+            """,
+            [lease.serial.text, "\(lease.epoch)", holder.instance]
         )
         return !found.isEmpty
     }
@@ -170,27 +162,25 @@ extension FleetDatabase {
     /// directory.
     package func releaseAll(of instance: String) throws(FleetError) -> [Serial] {
         let found = try rows(
-            FleetStatement(
-                "give back what was held before",
-                """
-                WITH held AS MATERIALIZED (
-                  SELECT serial FROM yardmaster.module WHERE holder = $1::uuid
-                  ORDER BY serial FOR UPDATE
-                ), freed AS (
-                  UPDATE yardmaster.module m
-                  SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
-                  FROM held WHERE m.serial = held.serial RETURNING m.serial
-                ), left_alone AS (
-                  UPDATE yardmaster.execution SET state = 'queued'
-                  WHERE instance = $1::uuid AND state = 'claimed'
-                ), gone AS (
-                  UPDATE yardmaster.gateway SET gone = yardmaster.clock()
-                  WHERE instance = $1::uuid AND gone IS NULL
-                )
-                SELECT serial FROM freed ORDER BY serial
-                """,
-                [instance]
+            "give back what was held before",
+            """
+            WITH held AS MATERIALIZED (
+              SELECT serial FROM yardmaster.module WHERE holder = $1::uuid
+              ORDER BY serial FOR UPDATE
+            ), freed AS (
+              UPDATE yardmaster.module m
+              SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
+              FROM held WHERE m.serial = held.serial RETURNING m.serial
+            ), left_alone AS (
+              UPDATE yardmaster.execution SET state = 'queued'
+              WHERE instance = $1::uuid AND state = 'claimed'
+            ), gone AS (
+              UPDATE yardmaster.gateway SET gone = yardmaster.clock()
+              WHERE instance = $1::uuid AND gone IS NULL
             )
+            SELECT serial FROM freed ORDER BY serial
+            """,
+            [instance]
         )
         return found.compactMap { $0.text(0).flatMap { Serial($0) } }
     }
@@ -198,14 +188,12 @@ extension FleetDatabase {
     /// The holder of each right that is in force, with the vehicle, for people.
     package func holders() throws(FleetError) -> [Serial: String] {
         let found = try rows(
-            FleetStatement(
-                "read the rights",
-                """
-                SELECT m.serial, coalesce(g.name, m.holder::text), m.rollout, m.vehicle
-                FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
-                WHERE m.holder IS NOT NULL AND m.expires > yardmaster.clock()
-                """
-            )
+            "read the rights",
+            """
+            SELECT m.serial, coalesce(g.name, m.holder::text), m.rollout, m.vehicle
+            FROM yardmaster.module m LEFT JOIN yardmaster.gateway g ON g.instance = m.holder
+            WHERE m.holder IS NOT NULL AND m.expires > yardmaster.clock()
+            """
         )
         var holders: [Serial: String] = [:]
         for row in found {

@@ -148,14 +148,12 @@ extension FleetDatabase {
         beyond retention: FleetRetention
     ) throws(FleetError) -> Int {
         let found = try rows(
-            FleetStatement(
-                "count what is past in \(table.rawValue)",
-                """
-                SELECT count(*) FROM yardmaster.\(table.rawValue) x
-                WHERE (\(table.condition)) AND $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL
-                """,
-                ["\(retention.beginnings)", retention.age.microseconds]
-            )
+            "count what is past in \(table.rawValue)",
+            """
+            SELECT count(*) FROM yardmaster.\(table.rawValue) x
+            WHERE (\(table.condition)) AND $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL
+            """,
+            ["\(retention.beginnings)", retention.age.microseconds]
         )
         return Int(found.first?.integer(0) ?? 0)
     }
@@ -163,13 +161,11 @@ extension FleetDatabase {
     /// How many pages of the server's files a table has.
     package func pages(of table: FleetPast) throws(FleetError) -> Int {
         let found = try rows(
-            FleetStatement(
-                "measure \(table.rawValue)",
-                """
-                SELECT pg_relation_size('yardmaster.\(table.rawValue)')
-                  / current_setting('block_size')::bigint
-                """
-            )
+            "measure \(table.rawValue)",
+            """
+            SELECT pg_relation_size('yardmaster.\(table.rawValue)')
+              / current_setting('block_size')::bigint
+            """
         )
         return Int(found.first?.integer(0) ?? 0)
     }
@@ -190,22 +186,20 @@ extension FleetDatabase {
         try run("BEGIN", operation)
         do {
             let found = try rows(
-                FleetStatement(
-                    operation,
-                    """
-                    DELETE FROM yardmaster.\(table.rawValue) d USING (
-                      SELECT x.ctid FROM yardmaster.\(table.rawValue) x
-                      WHERE x.ctid >= $3::tid AND x.ctid < $4::tid AND (\(table.condition))
-                        AND $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL
-                      FOR UPDATE SKIP LOCKED
-                    ) AS past WHERE d.ctid = past.ctid
-                    RETURNING \(isKept ? "row_to_json(d)" : "NULL")
-                    """,
-                    [
-                        "\(retention.beginnings)", retention.age.microseconds,
-                        "(\(pages.lowerBound),0)", "(\(pages.upperBound),0)",
-                    ]
-                )
+                operation,
+                """
+                DELETE FROM yardmaster.\(table.rawValue) d USING (
+                  SELECT x.ctid FROM yardmaster.\(table.rawValue) x
+                  WHERE x.ctid >= $3::tid AND x.ctid < $4::tid AND (\(table.condition))
+                    AND $1::bigint IS NOT NULL AND $2::bigint IS NOT NULL
+                  FOR UPDATE SKIP LOCKED
+                ) AS past WHERE d.ctid = past.ctid
+                RETURNING \(isKept ? "row_to_json(d)" : "NULL")
+                """,
+                [
+                    "\(retention.beginnings)", retention.age.microseconds,
+                    "(\(pages.lowerBound),0)", "(\(pages.upperBound),0)",
+                ]
             )
             try keep(found.compactMap { $0.text(0) })
             try run("COMMIT", operation)
@@ -220,10 +214,8 @@ extension FleetDatabase {
     /// Records that everything that is past was dropped.
     package func notePruning() throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "record that the past was dropped",
-                "UPDATE yardmaster.schema SET pruned = yardmaster.clock()"
-            )
+            "record that the past was dropped",
+            "UPDATE yardmaster.schema SET pruned = yardmaster.clock()"
         )
     }
 
@@ -231,15 +223,13 @@ extension FleetDatabase {
     /// for never and for none.
     package func pruning() throws(FleetError) -> (since: Duration?, oldest: Duration?) {
         let found = try rows(
-            FleetStatement(
-                "look when the past was dropped",
-                """
-                SELECT (extract(epoch FROM yardmaster.clock() - s.pruned) * 1000000)::bigint,
-                  (SELECT (extract(epoch FROM yardmaster.clock() - v.at) * 1000000)::bigint
-                    FROM yardmaster.verdict v ORDER BY v.number LIMIT 1)
-                FROM yardmaster.schema s
-                """
-            )
+            "look when the past was dropped",
+            """
+            SELECT (extract(epoch FROM yardmaster.clock() - s.pruned) * 1000000)::bigint,
+              (SELECT (extract(epoch FROM yardmaster.clock() - v.at) * 1000000)::bigint
+                FROM yardmaster.verdict v ORDER BY v.number LIMIT 1)
+            FROM yardmaster.schema s
+            """
         )
         func age(_ column: Int) -> Duration? {
             found.first?.integer(column).map { max(.zero, .microseconds($0)) }

@@ -110,34 +110,32 @@ extension FleetDatabase {
         let (intent, debt, owed) = (act.act.intent, act.act.debt, act.act.owed)
         let operation = "intend `\(intent.description)` on module \(act.lease.serial)"
         let found = try rows(
-            FleetStatement(
-                operation,
-                """
-                WITH i AS MATERIALIZED (
-                  SELECT word, a, b, c, d, e FROM yardmaster.intend(
-                    $1, $2::bigint, $3::uuid, $4, $5, $6::bigint, $7, $8, $9::integer, $10, $11,
-                    $12::boolean,
-                    CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17, $18] END,
-                    $19::text[], $20::integer[], $21::text[])
-                ), gone AS (
-                  -- A verdict stays until a step with effect is begun.
-                  UPDATE yardmaster.execution e SET outcome = NULL, failure = NULL,
-                    sentence = NULL, version = NULL
-                  FROM i WHERE i.word = 'granted' AND e.rollout = $5 AND e.beginning = $6::bigint
-                    AND e.vehicle = $7 AND e.state = 'claimed' AND e.outcome IS NOT NULL
-                )
-                SELECT word, a, b, c, d, e FROM i
-                """,
-                [
-                    act.lease.serial.text, "\(act.lease.epoch)", holder.instance, holder.gateway,
-                    intent.rollout, act.beginning.map { "\($0)" }, intent.vehicle.text,
-                    intent.step.text, "\(intent.step.ordinal)", intent.effect.rawValue,
-                    intent.description, "\(act.isPaying)", debt?.image.description, debt?.name,
-                    debt?.version?.description, debt?.target, debt.map { "\($0.total)" },
-                    act.act.before?.description, Self.array(owed.map(\.step.text)),
-                    Self.array(owed.map { "\($0.step.ordinal)" }), Self.array(owed.map(\.action)),
-                ]
+            operation,
+            """
+            WITH i AS MATERIALIZED (
+              SELECT word, a, b, c, d, e FROM yardmaster.intend(
+                $1, $2::bigint, $3::uuid, $4, $5, $6::bigint, $7, $8, $9::integer, $10, $11,
+                $12::boolean,
+                CASE WHEN $13::text IS NOT NULL THEN ARRAY[$13, $14, $15, $16, $17, $18] END,
+                $19::text[], $20::integer[], $21::text[])
+            ), gone AS (
+              -- A verdict stays until a step with effect is begun.
+              UPDATE yardmaster.execution e SET outcome = NULL, failure = NULL,
+                sentence = NULL, version = NULL
+              FROM i WHERE i.word = 'granted' AND e.rollout = $5 AND e.beginning = $6::bigint
+                AND e.vehicle = $7 AND e.state = 'claimed' AND e.outcome IS NOT NULL
             )
+            SELECT word, a, b, c, d, e FROM i
+            """,
+            [
+                act.lease.serial.text, "\(act.lease.epoch)", holder.instance, holder.gateway,
+                intent.rollout, act.beginning.map { "\($0)" }, intent.vehicle.text,
+                intent.step.text, "\(intent.step.ordinal)", intent.effect.rawValue,
+                intent.description, "\(act.isPaying)", debt?.image.description, debt?.name,
+                debt?.version?.description, debt?.target, debt.map { "\($0.total)" },
+                act.act.before?.description, Self.array(owed.map(\.step.text)),
+                Self.array(owed.map { "\($0.step.ordinal)" }), Self.array(owed.map(\.action)),
+            ]
         )
         guard let row = found.first, let word = row.text(0) else {
             throw FleetError(.refused, operation, "the function answers nothing")
@@ -148,7 +146,7 @@ extension FleetDatabase {
         case "doubt": return .doubt(by: row.text(1) ?? "")
         case "inhibited": return .inhibited(Inhibit(row, from: 1))
         case "recalled":
-            guard let recall = try? Recall(row: row, from: 1) else { return .fenced }
+            guard let recall = try? Recall(row: row.from(1)) else { return .fenced }
             return .recalled(recall)
         case "awaits": return .awaits(row.text(1) ?? "")
         case "fenced": return .fenced
@@ -162,29 +160,27 @@ extension FleetDatabase {
         on serial: Serial
     ) throws(FleetError) -> FleetAccounts {
         let found = try rows(
-            FleetStatement(
-                "read what is owed to \(vehicle)",
-                """
-                SELECT 'step', s.rollout, s.digest, s.ordinal::bigint, s.action, s.gateway, s.outcome,
-                  s.author
-                FROM yardmaster.step s
-                WHERE s.vehicle = $1 AND (s.outcome IS NULL OR s.outcome = 'in-doubt'
-                  OR s.beginning = (SELECT beginning FROM yardmaster.rollout WHERE name = s.rollout))
-                UNION ALL
-                SELECT 'debt', rollout, image, total, name, gateway, version, target
-                FROM yardmaster.debt WHERE serial = $2
-                UNION ALL
-                SELECT 'owed', rollout, digest, ordinal::bigint, action, gateway, NULL, NULL
-                FROM yardmaster.owed WHERE vehicle = $1
-                UNION ALL
-                SELECT 'worn', h.rollout, '', sum(h.failures)::bigint, '', '', NULL, NULL
-                FROM yardmaster.hearing h JOIN yardmaster.rollout r ON r.name = h.rollout
-                  AND r.beginning = h.beginning
-                WHERE h.vehicle = $1 AND h.failures > 0 GROUP BY h.rollout
-                ORDER BY 1, 2, 3, 4
-                """,
-                [vehicle.text, serial.text]
-            )
+            "read what is owed to \(vehicle)",
+            """
+            SELECT 'step', s.rollout, s.digest, s.ordinal::bigint, s.action, s.gateway, s.outcome,
+              s.author
+            FROM yardmaster.step s
+            WHERE s.vehicle = $1 AND (s.outcome IS NULL OR s.outcome = 'in-doubt'
+              OR s.beginning = (SELECT beginning FROM yardmaster.rollout WHERE name = s.rollout))
+            UNION ALL
+            SELECT 'debt', rollout, image, total, name, gateway, version, target
+            FROM yardmaster.debt WHERE serial = $2
+            UNION ALL
+            SELECT 'owed', rollout, digest, ordinal::bigint, action, gateway, NULL, NULL
+            FROM yardmaster.owed WHERE vehicle = $1
+            UNION ALL
+            SELECT 'worn', h.rollout, '', sum(h.failures)::bigint, '', '', NULL, NULL
+            FROM yardmaster.hearing h JOIN yardmaster.rollout r ON r.name = h.rollout
+              AND r.beginning = h.beginning
+            WHERE h.vehicle = $1 AND h.failures > 0 GROUP BY h.rollout
+            ORDER BY 1, 2, 3, 4
+            """,
+            [vehicle.text, serial.text]
         )
         var accounts = FleetAccounts()
         for row in found { accounts.add(row, of: vehicle, on: serial) }
@@ -198,34 +194,32 @@ extension FleetDatabase {
     /// A step that the database has lost is recorded completely, and replaces an earlier attempt.
     func settleStep(_ word: FleetWord) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "settle `\(word.sentence)`",
-                """
-                WITH known AS (
-                  UPDATE yardmaster.step SET outcome = $1, settled = yardmaster.clock()
-                  WHERE rollout = $2 AND vehicle = $3 AND digest = $4 AND ordinal = $5::integer
-                    AND instance = $6::uuid AND epoch = $7::bigint
-                    AND (outcome IS NULL OR outcome = 'in-doubt' AND author IS NULL)
-                )
-                INSERT INTO yardmaster.step AS n (rollout, beginning, vehicle, digest, ordinal,
-                  serial, action, epoch, instance, gateway, begun, outcome, settled)
-                SELECT $2, $8::bigint, $3, $4, $5::integer, $9, $10, $7::bigint, $6::uuid, $11,
-                  yardmaster.clock(), $1, yardmaster.clock()
-                WHERE $8::bigint > 0 AND NOT EXISTS (SELECT FROM yardmaster.step s
-                  WHERE s.rollout = $2 AND s.vehicle = $3 AND s.digest = $4
-                    AND s.ordinal = $5::integer AND s.instance = $6::uuid AND s.epoch = $7::bigint)
-                ON CONFLICT (rollout, beginning, vehicle, digest, ordinal) DO UPDATE SET
-                  outcome = excluded.outcome, settled = excluded.settled, epoch = excluded.epoch,
-                  instance = excluded.instance, gateway = excluded.gateway
-                WHERE n.epoch < excluded.epoch AND n.outcome IS DISTINCT FROM 'done'
-                  AND n.author IS NULL
-                """,
-                [
-                    word.outcome, word.rollout, word.vehicle.text, word.digest, "\(word.ordinal)",
-                    word.instance, "\(word.epoch)", "\(word.beginning)", word.serial.text,
-                    word.sentence, word.gateway,
-                ]
+            "settle `\(word.sentence)`",
+            """
+            WITH known AS (
+              UPDATE yardmaster.step SET outcome = $1, settled = yardmaster.clock()
+              WHERE rollout = $2 AND vehicle = $3 AND digest = $4 AND ordinal = $5::integer
+                AND instance = $6::uuid AND epoch = $7::bigint
+                AND (outcome IS NULL OR outcome = 'in-doubt' AND author IS NULL)
             )
+            INSERT INTO yardmaster.step AS n (rollout, beginning, vehicle, digest, ordinal,
+              serial, action, epoch, instance, gateway, begun, outcome, settled)
+            SELECT $2, $8::bigint, $3, $4, $5::integer, $9, $10, $7::bigint, $6::uuid, $11,
+              yardmaster.clock(), $1, yardmaster.clock()
+            WHERE $8::bigint > 0 AND NOT EXISTS (SELECT FROM yardmaster.step s
+              WHERE s.rollout = $2 AND s.vehicle = $3 AND s.digest = $4
+                AND s.ordinal = $5::integer AND s.instance = $6::uuid AND s.epoch = $7::bigint)
+            ON CONFLICT (rollout, beginning, vehicle, digest, ordinal) DO UPDATE SET
+              outcome = excluded.outcome, settled = excluded.settled, epoch = excluded.epoch,
+              instance = excluded.instance, gateway = excluded.gateway
+            WHERE n.epoch < excluded.epoch AND n.outcome IS DISTINCT FROM 'done'
+              AND n.author IS NULL
+            """,
+            [
+                word.outcome, word.rollout, word.vehicle.text, word.digest, "\(word.ordinal)",
+                word.instance, "\(word.epoch)", "\(word.beginning)", word.serial.text,
+                word.sentence, word.gateway,
+            ]
         )
     }
 
@@ -238,34 +232,30 @@ extension FleetDatabase {
         proving rollout: String? = nil
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "pay the debt of module \(lease.serial)",
-                """
-                WITH proven AS (
-                  UPDATE yardmaster.transfer SET proven = true
-                  WHERE serial = $1 AND image = $2 AND rollout = $4
-                )
-                DELETE FROM yardmaster.debt WHERE serial = $1 AND image = $2 AND epoch <= $3::bigint
-                """,
-                [lease.serial.text, image, "\(lease.epoch)", rollout]
+            "pay the debt of module \(lease.serial)",
+            """
+            WITH proven AS (
+              UPDATE yardmaster.transfer SET proven = true
+              WHERE serial = $1 AND image = $2 AND rollout = $4
             )
+            DELETE FROM yardmaster.debt WHERE serial = $1 AND image = $2 AND epoch <= $3::bigint
+            """,
+            [lease.serial.text, image, "\(lease.epoch)", rollout]
         )
     }
 
     /// Removes an owed step that was done; one that is owed since a later right stays.
     func payOwed(_ word: FleetWord) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "pay what \(word.vehicle) is owed",
-                """
-                DELETE FROM yardmaster.owed WHERE rollout = $1 AND vehicle = $2 AND digest = $3
-                  AND ordinal = $4::integer AND epoch <= $5::bigint
-                """,
-                [
-                    word.rollout, word.vehicle.text, word.digest, "\(word.ordinal)",
-                    "\(word.epoch)",
-                ]
-            )
+            "pay what \(word.vehicle) is owed",
+            """
+            DELETE FROM yardmaster.owed WHERE rollout = $1 AND vehicle = $2 AND digest = $3
+              AND ordinal = $4::integer AND epoch <= $5::bigint
+            """,
+            [
+                word.rollout, word.vehicle.text, word.digest, "\(word.ordinal)",
+                "\(word.epoch)",
+            ]
         )
     }
 }

@@ -100,15 +100,13 @@ extension FleetDatabase {
         for holder: FleetHolder
     ) throws(FleetError) -> FleetNews? {
         let heads = try rows(
-            FleetStatement(
-                "look at the rollout",
-                """
-                SELECT r.wave, r.changes, g.drain, r.state = 'finished' FROM yardmaster.rollout r
-                LEFT JOIN yardmaster.gateway g ON g.instance = $3::uuid
-                WHERE r.name = $1 AND r.beginning = $2::bigint
-                """,
-                [rollout, "\(beginning)", holder.instance]
-            )
+            "look at the rollout",
+            """
+            SELECT r.wave, r.changes, g.drain, r.state = 'finished' FROM yardmaster.rollout r
+            LEFT JOIN yardmaster.gateway g ON g.instance = $3::uuid
+            WHERE r.name = $1 AND r.beginning = $2::bigint
+            """,
+            [rollout, "\(beginning)", holder.instance]
         )
         guard let head = heads.first, let wave = head.integer(0), let latest = head.integer(1)
         else { return nil }
@@ -121,19 +119,17 @@ extension FleetDatabase {
         guard latest > changes else { return news }
         // A change after the first statement is read again at the next look.
         let found = try rows(
-            FleetStatement(
-                "look at its vehicles",
-                """
-                SELECT e.vehicle, e.state, EXISTS (SELECT FROM yardmaster.missed m
-                    WHERE m.rollout = e.rollout AND m.beginning = e.beginning
-                      AND m.vehicle = e.vehicle AND m.instance = $4::uuid),
-                  e.outcome, e.failure, e.sentence, e.version, e.gateway
-                FROM yardmaster.execution e
-                WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.changed > $3::bigint
-                ORDER BY e.changed, e.vehicle
-                """,
-                [rollout, "\(beginning)", "\(changes)", holder.instance]
-            )
+            "look at its vehicles",
+            """
+            SELECT e.vehicle, e.state, EXISTS (SELECT FROM yardmaster.missed m
+                WHERE m.rollout = e.rollout AND m.beginning = e.beginning
+                  AND m.vehicle = e.vehicle AND m.instance = $4::uuid),
+              e.outcome, e.failure, e.sentence, e.version, e.gateway
+            FROM yardmaster.execution e
+            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.changed > $3::bigint
+            ORDER BY e.changed, e.vehicle
+            """,
+            [rollout, "\(beginning)", "\(changes)", holder.instance]
         )
         // The caller records these verdicts in its journal: the database must not lose them
         // afterwards.
@@ -167,27 +163,25 @@ extension FleetDatabase {
         as holder: FleetHolder
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "leave vehicles to others",
-                """
-                INSERT INTO yardmaster.missed AS m (rollout, beginning, vehicle, instance, gateway,
-                  outcome, failure, sentence)
-                SELECT $1, $2::bigint, l.vehicle, $3::uuid, $4, nullif(l.outcome, ''),
-                  nullif(l.failure, ''), nullif(l.sentence, '')
-                FROM unnest($5::text[], $6::text[], $7::text[], $8::text[])
-                  AS l(vehicle, outcome, failure, sentence)
-                ON CONFLICT (rollout, beginning, vehicle, instance) DO UPDATE SET
-                  gateway = excluded.gateway, outcome = excluded.outcome,
-                  failure = excluded.failure, sentence = excluded.sentence
-                """,
-                [
-                    rollout, "\(beginning)", holder.instance, holder.gateway,
-                    Self.array(left.map(\.vehicle.text)),
-                    Self.array(left.map { $0.outcome?.rawValue ?? "" }),
-                    Self.array(left.map { $0.failure?.rawValue ?? "" }),
-                    Self.array(left.map(\.sentence)),
-                ]
-            )
+            "leave vehicles to others",
+            """
+            INSERT INTO yardmaster.missed AS m (rollout, beginning, vehicle, instance, gateway,
+              outcome, failure, sentence)
+            SELECT $1, $2::bigint, l.vehicle, $3::uuid, $4, nullif(l.outcome, ''),
+              nullif(l.failure, ''), nullif(l.sentence, '')
+            FROM unnest($5::text[], $6::text[], $7::text[], $8::text[])
+              AS l(vehicle, outcome, failure, sentence)
+            ON CONFLICT (rollout, beginning, vehicle, instance) DO UPDATE SET
+              gateway = excluded.gateway, outcome = excluded.outcome,
+              failure = excluded.failure, sentence = excluded.sentence
+            """,
+            [
+                rollout, "\(beginning)", holder.instance, holder.gateway,
+                Self.array(left.map(\.vehicle.text)),
+                Self.array(left.map { $0.outcome?.rawValue ?? "" }),
+                Self.array(left.map { $0.failure?.rawValue ?? "" }),
+                Self.array(left.map(\.sentence)),
+            ]
         )
     }
 
@@ -199,11 +193,9 @@ extension FleetDatabase {
         because why: String
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "report the vehicles that were aborted",
-                "SELECT yardmaster.end_aborted($1, $2::bigint, $3::text[], $4)",
-                [rollout, "\(beginning)", Self.array(vehicles.map(\.text)), why]
-            )
+            "report the vehicles that were aborted",
+            "SELECT yardmaster.end_aborted($1, $2::bigint, $3::text[], $4)",
+            [rollout, "\(beginning)", Self.array(vehicles.map(\.text)), why]
         )
     }
 
@@ -214,16 +206,14 @@ extension FleetDatabase {
         every pause: Duration
     ) throws(FleetError) -> Bool {
         try !rows(
-            FleetStatement(
-                "look at the wave for all gateways",
-                """
-                UPDATE yardmaster.rollout SET looked = yardmaster.clock()
-                WHERE name = $1 AND beginning = $2::bigint AND hold IS NULL AND state = 'running'
-                  AND looked <= yardmaster.clock() - $3::bigint * interval '1 microsecond'
-                RETURNING \(Self.unsynced)
-                """,
-                [rollout, "\(beginning)", pause.microseconds]
-            )
+            "look at the wave for all gateways",
+            """
+            UPDATE yardmaster.rollout SET looked = yardmaster.clock()
+            WHERE name = $1 AND beginning = $2::bigint AND hold IS NULL AND state = 'running'
+              AND looked <= yardmaster.clock() - $3::bigint * interval '1 microsecond'
+            RETURNING \(Self.unsynced)
+            """,
+            [rollout, "\(beginning)", pause.microseconds]
         ).isEmpty
     }
 
@@ -240,7 +230,7 @@ extension FleetDatabase {
         let values = [rollout, "\(beginning)"]
         // Most looks find a wave under way: they lock nothing, and read each open vehicle once. What they find is all
         // that is read again while the row is locked: claims and verdicts wait for as much as ends.
-        let found = try rows(FleetStatement(operation, Self.dueWave, values))
+        let found = try rows(operation, Self.dueWave, values)
         let left = found.compactMap { $0.vehicle(1) }
         guard found.first?.isTrue(0) == true || !left.isEmpty else { return nil }
         return try transaction(operation) { () throws(FleetError) in
@@ -258,11 +248,9 @@ extension FleetDatabase {
             else { return nil }
             var wave = FleetWave(number: known.wave, waves: known.waves)
             let ended = try rows(
-                FleetStatement(
-                    operation,
-                    "SELECT * FROM yardmaster.end_wave($1, $2::bigint)",
-                    values
-                )
+                operation,
+                "SELECT * FROM yardmaster.end_wave($1, $2::bigint)",
+                values
             )
             for row in ended {
                 wave.soaked = .microseconds(row.integer(0) ?? 0)
@@ -298,17 +286,15 @@ extension FleetDatabase {
     ) throws(FleetError) -> Bool {
         let change = wave.isLast ? "state = 'finished'" : "wave = wave + 1"
         return try !rows(
-            FleetStatement(
-                "begin the next wave",
-                """
-                UPDATE yardmaster.rollout
-                SET \(change), checker = NULL, updated = yardmaster.clock()
-                WHERE name = $1 AND beginning = $2::bigint AND wave = $3::integer
-                  AND hold IS NULL AND state = 'running' AND wave_ended IS NOT NULL
-                RETURNING wave
-                """,
-                [rollout, "\(beginning)", "\(wave.number)"]
-            )
+            "begin the next wave",
+            """
+            UPDATE yardmaster.rollout
+            SET \(change), checker = NULL, updated = yardmaster.clock()
+            WHERE name = $1 AND beginning = $2::bigint AND wave = $3::integer
+              AND hold IS NULL AND state = 'running' AND wave_ended IS NOT NULL
+            RETURNING wave
+            """,
+            [rollout, "\(beginning)", "\(wave.number)"]
         ).isEmpty
     }
 
@@ -321,16 +307,14 @@ extension FleetDatabase {
         reason: String
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "pause after the wave",
-                """
-                UPDATE yardmaster.rollout SET hold = 'paused', hold_reason = $4,
-                  hold_author = 'gate', hold_made = yardmaster.clock(), stopped_after = wave
-                WHERE name = $1 AND beginning = $2::bigint AND wave = $3::integer
-                  AND hold IS NULL AND wave_ended IS NOT NULL
-                """,
-                [rollout, "\(beginning)", "\(wave)", reason]
-            )
+            "pause after the wave",
+            """
+            UPDATE yardmaster.rollout SET hold = 'paused', hold_reason = $4,
+              hold_author = 'gate', hold_made = yardmaster.clock(), stopped_after = wave
+            WHERE name = $1 AND beginning = $2::bigint AND wave = $3::integer
+              AND hold IS NULL AND wave_ended IS NOT NULL
+            """,
+            [rollout, "\(beginning)", "\(wave)", reason]
         )
     }
 
@@ -343,32 +327,28 @@ extension FleetDatabase {
         as holder: FleetHolder
     ) throws(FleetError) -> Bool {
         try !rows(
-            FleetStatement(
-                "take the check after the wave",
-                """
-                UPDATE yardmaster.rollout r SET checker = $4::uuid
-                WHERE r.name = $1 AND r.beginning = $2::bigint AND r.wave = $3::integer
-                  AND r.hold IS NULL AND (r.checker IS NULL OR r.checker = $4::uuid OR NOT EXISTS (
-                    SELECT FROM yardmaster.gateway g WHERE g.instance = r.checker
-                      AND g.gone IS NULL AND g.heard > yardmaster.clock() - interval '2 minutes'))
-                RETURNING r.name
-                """,
-                [rollout, "\(beginning)", "\(wave)", holder.instance]
-            )
+            "take the check after the wave",
+            """
+            UPDATE yardmaster.rollout r SET checker = $4::uuid
+            WHERE r.name = $1 AND r.beginning = $2::bigint AND r.wave = $3::integer
+              AND r.hold IS NULL AND (r.checker IS NULL OR r.checker = $4::uuid OR NOT EXISTS (
+                SELECT FROM yardmaster.gateway g WHERE g.instance = r.checker
+                  AND g.gone IS NULL AND g.heard > yardmaster.clock() - interval '2 minutes'))
+            RETURNING r.name
+            """,
+            [rollout, "\(beginning)", "\(wave)", holder.instance]
         ).isEmpty
     }
 
     /// Marks this gateway as draining: waves do not wait for it to hear a vehicle.
     package func stepAside(_ holder: FleetHolder) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "step aside",
-                """
-                UPDATE yardmaster.gateway SET draining = yardmaster.clock()
-                WHERE instance = $1::uuid AND draining IS NULL
-                """,
-                [holder.instance]
-            )
+            "step aside",
+            """
+            UPDATE yardmaster.gateway SET draining = yardmaster.clock()
+            WHERE instance = $1::uuid AND draining IS NULL
+            """,
+            [holder.instance]
         )
     }
 
@@ -380,27 +360,23 @@ extension FleetDatabase {
         as holder: FleetHolder
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "come back to the rollout",
-                "SELECT yardmaster.come_back($1, $2::bigint, $3::uuid)",
-                [rollout, "\(beginning)", holder.instance]
-            )
+            "come back to the rollout",
+            "SELECT yardmaster.come_back($1, $2::bigint, $3::uuid)",
+            [rollout, "\(beginning)", holder.instance]
         )
     }
 
     /// Asks the gateway of this name to take no more vehicles; false when it is not at work.
     package func drain(_ gateway: String) throws(FleetError) -> Bool {
         try !rows(
-            FleetStatement(
-                "drain the gateway",
-                """
-                UPDATE yardmaster.gateway SET drain = true
-                WHERE name = $1 AND gone IS NULL
-                  AND heard > yardmaster.clock() - interval '2 minutes'
-                RETURNING instance
-                """,
-                [gateway]
-            )
+            "drain the gateway",
+            """
+            UPDATE yardmaster.gateway SET drain = true
+            WHERE name = $1 AND gone IS NULL
+              AND heard > yardmaster.clock() - interval '2 minutes'
+            RETURNING instance
+            """,
+            [gateway]
         ).isEmpty
     }
 }

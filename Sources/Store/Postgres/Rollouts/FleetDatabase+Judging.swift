@@ -34,19 +34,17 @@ extension FleetDatabase {
     ) throws(FleetError) {
         guard room != rollout.room || hold != nil else { return }
         _ = try rows(
-            FleetStatement(
-                "decide on the gate",
-                """
-                UPDATE yardmaster.rollout SET room = $2::integer, hold = coalesce($3, hold),
-                  hold_reason = coalesce($4, hold_reason), hold_author = coalesce($5, hold_author),
-                  hold_made = coalesce(to_timestamp($6::bigint / 1000.0), hold_made)
-                WHERE name = $1
-                """,
-                [
-                    rollout.name, room.map { "\($0)" }, hold?.kind.rawValue, hold?.reason,
-                    hold?.author, hold.map { "\($0.made.milliseconds)" },
-                ]
-            )
+            "decide on the gate",
+            """
+            UPDATE yardmaster.rollout SET room = $2::integer, hold = coalesce($3, hold),
+              hold_reason = coalesce($4, hold_reason), hold_author = coalesce($5, hold_author),
+              hold_made = coalesce(to_timestamp($6::bigint / 1000.0), hold_made)
+            WHERE name = $1
+            """,
+            [
+                rollout.name, room.map { "\($0)" }, hold?.kind.rawValue, hold?.reason,
+                hold?.author, hold.map { "\($0.made.milliseconds)" },
+            ]
         )
     }
 
@@ -73,23 +71,21 @@ extension FleetDatabase {
             return share
         }
         let found = try rows(
-            FleetStatement(
-                operation,
-                """
-                SELECT \(FleetRollout.columns), o_attempted, o_failed FROM yardmaster.end_left($1,
-                  $2::bigint, $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-                  $8::boolean[], $9::integer[], $10::integer[]) e, \(FleetRollout.answered)
-                """,
-                [
-                    rollout.name, "\(rollout.beginning)", Self.array(ends.map(\.end.vehicle.text)),
-                    Self.array(ends.map(\.end.outcome.rawValue)),
-                    Self.array(ends.map { $0.end.failure?.rawValue ?? "" }),
-                    Self.array(ends.map(\.end.sentence)), Self.array(ends.map(\.end.gateway)),
-                    Self.array(ends.map { "\($0.isTouched)" }),
-                    Self.array(shares.map { "\($0.attempted)" }),
-                    Self.array(shares.map { "\($0.failed)" }),
-                ]
-            )
+            operation,
+            """
+            SELECT \(FleetRollout.columns), o_attempted, o_failed FROM yardmaster.end_left($1,
+              $2::bigint, $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+              $8::boolean[], $9::integer[], $10::integer[]) e, \(FleetRollout.answered)
+            """,
+            [
+                rollout.name, "\(rollout.beginning)", Self.array(ends.map(\.end.vehicle.text)),
+                Self.array(ends.map(\.end.outcome.rawValue)),
+                Self.array(ends.map { $0.end.failure?.rawValue ?? "" }),
+                Self.array(ends.map(\.end.sentence)), Self.array(ends.map(\.end.gateway)),
+                Self.array(ends.map { "\($0.isTouched)" }),
+                Self.array(shares.map { "\($0.attempted)" }),
+                Self.array(shares.map { "\($0.failed)" }),
+            ]
         )
         return try judge(found.first)
     }
@@ -108,33 +104,31 @@ extension FleetDatabase {
         _ operation: String
     ) throws(FleetError) -> [End] {
         let found = try rows(
-            FleetStatement(
-                operation,
-                """
-                SELECT e.vehicle, e.forgiven, yardmaster.is_doubtful(e.vehicle),
-                  EXISTS (SELECT FROM yardmaster.debt d WHERE d.serial = e.serial),
-                  EXISTS (SELECT FROM yardmaster.owed o WHERE o.rollout = e.rollout
-                    AND o.vehicle = e.vehicle),
-                  e.touched OR EXISTS (SELECT FROM yardmaster.step s WHERE s.vehicle = e.vehicle
-                      AND s.rollout = e.rollout AND s.beginning = e.beginning)
-                    OR EXISTS (SELECT FROM yardmaster.debt d WHERE d.serial = e.serial
-                      AND d.rollout = e.rollout AND d.begun >= r.begun)
-                    OR EXISTS (SELECT FROM yardmaster.owed o WHERE o.rollout = e.rollout
-                      AND o.vehicle = e.vehicle AND o.epoch = e.epoch),
-                  m.outcome, m.failure, m.sentence, NULL, m.gateway
-                FROM yardmaster.rollout r,
-                  LATERAL yardmaster.left_by_all(r.name, r.beginning, r.wave, $3::text[]) l
-                  JOIN yardmaster.execution e ON e.rollout = $1 AND e.beginning = $2::bigint
-                    AND e.vehicle = l
-                  LEFT JOIN (yardmaster.missed m JOIN yardmaster.workers($1, $2::bigint) w
-                    ON w = m.instance) ON m.rollout = e.rollout AND m.beginning = e.beginning
-                    AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL
-                WHERE r.name = $1 ORDER BY e.vehicle
-                """,
-                [
-                    rollout.name, "\(rollout.beginning)", Self.array(vehicles.map(\.text)),
-                ]
-            )
+            operation,
+            """
+            SELECT e.vehicle, e.forgiven, yardmaster.is_doubtful(e.vehicle),
+              EXISTS (SELECT FROM yardmaster.debt d WHERE d.serial = e.serial),
+              EXISTS (SELECT FROM yardmaster.owed o WHERE o.rollout = e.rollout
+                AND o.vehicle = e.vehicle),
+              e.touched OR EXISTS (SELECT FROM yardmaster.step s WHERE s.vehicle = e.vehicle
+                  AND s.rollout = e.rollout AND s.beginning = e.beginning)
+                OR EXISTS (SELECT FROM yardmaster.debt d WHERE d.serial = e.serial
+                  AND d.rollout = e.rollout AND d.begun >= r.begun)
+                OR EXISTS (SELECT FROM yardmaster.owed o WHERE o.rollout = e.rollout
+                  AND o.vehicle = e.vehicle AND o.epoch = e.epoch),
+              m.outcome, m.failure, m.sentence, NULL, m.gateway
+            FROM yardmaster.rollout r,
+              LATERAL yardmaster.left_by_all(r.name, r.beginning, r.wave, $3::text[]) l
+              JOIN yardmaster.execution e ON e.rollout = $1 AND e.beginning = $2::bigint
+                AND e.vehicle = l
+              LEFT JOIN (yardmaster.missed m JOIN yardmaster.workers($1, $2::bigint) w
+                ON w = m.instance) ON m.rollout = e.rollout AND m.beginning = e.beginning
+                AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL
+            WHERE r.name = $1 ORDER BY e.vehicle
+            """,
+            [
+                rollout.name, "\(rollout.beginning)", Self.array(vehicles.map(\.text)),
+            ]
         )
         var ends: [End] = []
         var rest = found[...]

@@ -9,24 +9,22 @@ extension FleetDatabase {
         as holder: FleetHolder
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "report which vehicles are heard",
-                """
-                INSERT INTO yardmaster.hearing AS h (rollout, vehicle, gateway, beginning, signal, at)
-                SELECT $1, n.vehicle, $3, $2::bigint, n.signal, yardmaster.clock()
-                FROM unnest($4::text[], $5::integer[]) AS n(vehicle, signal)
-                ORDER BY n.vehicle
-                ON CONFLICT (rollout, vehicle, gateway) DO UPDATE SET signal = excluded.signal,
-                  failures = CASE WHEN h.beginning = excluded.beginning THEN h.failures ELSE 0 END,
-                  beginning = excluded.beginning, at = excluded.at
-                RETURNING \(Self.unsynced)
-                """,
-                [
-                    rollout, "\(beginning)", holder.gateway,
-                    Self.array(signals.map(\.vehicle.text)),
-                    Self.array(signals.map { "\($0.signal)" }),
-                ]
-            )
+            "report which vehicles are heard",
+            """
+            INSERT INTO yardmaster.hearing AS h (rollout, vehicle, gateway, beginning, signal, at)
+            SELECT $1, n.vehicle, $3, $2::bigint, n.signal, yardmaster.clock()
+            FROM unnest($4::text[], $5::integer[]) AS n(vehicle, signal)
+            ORDER BY n.vehicle
+            ON CONFLICT (rollout, vehicle, gateway) DO UPDATE SET signal = excluded.signal,
+              failures = CASE WHEN h.beginning = excluded.beginning THEN h.failures ELSE 0 END,
+              beginning = excluded.beginning, at = excluded.at
+            RETURNING \(Self.unsynced)
+            """,
+            [
+                rollout, "\(beginning)", holder.gateway,
+                Self.array(signals.map(\.vehicle.text)),
+                Self.array(signals.map { "\($0.signal)" }),
+            ]
         )
     }
 
@@ -43,17 +41,15 @@ extension FleetDatabase {
         as holder: FleetHolder
     ) throws(FleetError) -> String? {
         try rows(
-            FleetStatement(
-                "report that an attempt on \(vehicle) has failed",
-                """
-                SELECT o_gateway FROM yardmaster.wear($1, $2::bigint, $3::uuid, $4, $5::bigint, $6,
-                  $7, $8::integer, $9::boolean)
-                """,
-                [
-                    lease.serial.text, "\(lease.epoch)", holder.instance, rollout, "\(beginning)",
-                    vehicle.text, holder.gateway, signal.map { "\($0)" }, "\(isLost)",
-                ]
-            )
+            "report that an attempt on \(vehicle) has failed",
+            """
+            SELECT o_gateway FROM yardmaster.wear($1, $2::bigint, $3::uuid, $4, $5::bigint, $6,
+              $7, $8::integer, $9::boolean)
+            """,
+            [
+                lease.serial.text, "\(lease.epoch)", holder.instance, rollout, "\(beginning)",
+                vehicle.text, holder.gateway, signal.map { "\($0)" }, "\(isLost)",
+            ]
         ).first?.text(0)
     }
 
@@ -64,21 +60,19 @@ extension FleetDatabase {
         for holder: FleetHolder
     ) throws(FleetError) -> (busy: [VehicleID], favoured: [VehicleID]) {
         let found = try rows(
-            FleetStatement(
-                "read what others work on",
-                """
-                SELECT e.vehicle, false FROM yardmaster.execution e
-                JOIN yardmaster.module m ON m.serial = e.serial AND m.holder = e.instance
-                  AND m.epoch = e.epoch AND m.expires > yardmaster.clock()
-                WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.state = 'claimed'
-                  AND e.instance <> $3::uuid
-                UNION ALL
-                SELECT e.vehicle, true FROM yardmaster.execution e
-                WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.state = 'queued'
-                  AND e.favoured = $4 AND e.favoured_until > yardmaster.clock()
-                """,
-                [rollout, "\(beginning)", holder.instance, holder.gateway]
-            )
+            "read what others work on",
+            """
+            SELECT e.vehicle, false FROM yardmaster.execution e
+            JOIN yardmaster.module m ON m.serial = e.serial AND m.holder = e.instance
+              AND m.epoch = e.epoch AND m.expires > yardmaster.clock()
+            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.state = 'claimed'
+              AND e.instance <> $3::uuid
+            UNION ALL
+            SELECT e.vehicle, true FROM yardmaster.execution e
+            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.state = 'queued'
+              AND e.favoured = $4 AND e.favoured_until > yardmaster.clock()
+            """,
+            [rollout, "\(beginning)", holder.instance, holder.gateway]
         )
         func names(_ isFavoured: Bool) -> [VehicleID] {
             found.filter { $0.isTrue(1) == isFavoured }

@@ -108,21 +108,19 @@ extension FleetDatabase {
     package func begin(_ fleetRun: FleetRun) throws(FleetError) {
         let (run, start) = (fleetRun.run, fleetRun.start)
         _ = try rows(
-            FleetStatement(
-                "report run \(run.number)",
-                """
-                INSERT INTO yardmaster.run
-                  (instance, gateway, number, rollout, beginning, plan, is_order, seed, began)
-                VALUES ($1::uuid, $2, $3::bigint, $4, $5::bigint, $6, $7::boolean, $8,
-                  to_timestamp($9::double precision / 1000))
-                ON CONFLICT (instance) DO NOTHING
-                """,
-                [
-                    start.instance, start.gateway, "\(run.number)", run.rollout,
-                    "\(start.beginning)", run.plan.description, "\(run.isOrder)",
-                    run.seed.map { "\($0)" }, "\(run.started.milliseconds)",
-                ]
-            )
+            "report run \(run.number)",
+            """
+            INSERT INTO yardmaster.run
+              (instance, gateway, number, rollout, beginning, plan, is_order, seed, began)
+            VALUES ($1::uuid, $2, $3::bigint, $4, $5::bigint, $6, $7::boolean, $8,
+              to_timestamp($9::double precision / 1000))
+            ON CONFLICT (instance) DO NOTHING
+            """,
+            [
+                start.instance, start.gateway, "\(run.number)", run.rollout,
+                "\(start.beginning)", run.plan.description, "\(run.isOrder)",
+                run.seed.map { "\($0)" }, "\(run.started.milliseconds)",
+            ]
         )
     }
 
@@ -130,29 +128,25 @@ extension FleetDatabase {
     package func end(_ run: FleetRun) throws(FleetError) {
         guard let end = run.run.end else { return }
         _ = try rows(
-            FleetStatement(
-                "report the end of run \(run.run.number)",
-                """
-                UPDATE yardmaster.run SET ended = to_timestamp($2::double precision / 1000),
-                  exit_code = $3::integer, reason = $4, counts = $5, closed = yardmaster.clock()
-                WHERE instance = $1::uuid AND ended IS NULL
-                """,
-                [
-                    run.start.instance, "\(end.time.milliseconds)",
-                    end.exitCode.map { "\($0)" }, end.reason, run.counts,
-                ]
-            )
+            "report the end of run \(run.run.number)",
+            """
+            UPDATE yardmaster.run SET ended = to_timestamp($2::double precision / 1000),
+              exit_code = $3::integer, reason = $4, counts = $5, closed = yardmaster.clock()
+            WHERE instance = $1::uuid AND ended IS NULL
+            """,
+            [
+                run.start.instance, "\(end.time.milliseconds)",
+                end.exitCode.map { "\($0)" }, end.reason, run.counts,
+            ]
         )
     }
 
     /// The mark of the stored view of a plan; nil when there is none.
     package func markOfPlan(_ digest: String) throws(FleetError) -> String? {
         try rows(
-            FleetStatement(
-                "look for the plan",
-                "SELECT mark FROM yardmaster.plan WHERE digest = $1",
-                [digest]
-            )
+            "look for the plan",
+            "SELECT mark FROM yardmaster.plan WHERE digest = $1",
+            [digest]
         ).first?.text(0)
     }
 
@@ -166,17 +160,15 @@ extension FleetDatabase {
         quarantineAfter: Int?
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "bring the plan",
-                """
-                INSERT INTO yardmaster.plan AS p (digest, rollout, quarantine_after, view, mark, zone)
-                VALUES ($1, $2, $3::integer, $4, $5, $6)
-                ON CONFLICT (digest) DO UPDATE SET view = excluded.view, mark = excluded.mark,
-                  quarantine_after = excluded.quarantine_after, zone = excluded.zone,
-                  brought = excluded.brought
-                """,
-                [digest, rollout, quarantineAfter.map { "\($0)" }, view, mark, zone]
-            )
+            "bring the plan",
+            """
+            INSERT INTO yardmaster.plan AS p (digest, rollout, quarantine_after, view, mark, zone)
+            VALUES ($1, $2, $3::integer, $4, $5, $6)
+            ON CONFLICT (digest) DO UPDATE SET view = excluded.view, mark = excluded.mark,
+              quarantine_after = excluded.quarantine_after, zone = excluded.zone,
+              brought = excluded.brought
+            """,
+            [digest, rollout, quarantineAfter.map { "\($0)" }, view, mark, zone]
         )
     }
 
@@ -190,38 +182,36 @@ extension FleetDatabase {
             Self.array(progress.map { value($0) ?? "" })
         }
         _ = try rows(
-            FleetStatement(
-                "report how far work is",
-                """
-                WITH p AS MATERIALIZED (
-                  SELECT serial, epoch, nullif(doing, '') AS doing, nullif(done, '')::bigint AS done,
-                    nullif(total, '')::bigint AS total, image, in_bootloader, run
-                  FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
-                    $8::boolean[], $9::bigint[])
-                    AS u(serial, epoch, doing, done, total, image, in_bootloader, run)
-                ), held AS (
-                  UPDATE yardmaster.module m SET doing = p.doing, acknowledged = p.done,
-                    total = p.total
-                  FROM p WHERE m.serial = p.serial AND m.epoch = p.epoch AND m.holder = $1::uuid
-                    AND p.doing IS NOT NULL
-                ), owed AS (
-                  UPDATE yardmaster.debt d SET acknowledged = coalesce(p.done, d.acknowledged),
-                    in_bootloader = p.in_bootloader, seen_gateway = $10, seen_run = p.run,
-                    seen_epoch = p.epoch
-                  FROM p WHERE d.serial = p.serial AND d.image = p.image
-                    AND p.epoch >= greatest(d.seen_epoch, d.epoch)
-                )
-                SELECT \(Self.unsynced)
-                """,
-                [
-                    holder.instance, Self.array(progress.map(\.lease.serial.text)),
-                    Self.array(progress.map { "\($0.lease.epoch)" }), texts { $0.doing },
-                    texts { $0.acknowledged.map { "\($0)" } },
-                    texts { $0.total.map { "\($0)" } }, texts { $0.image },
-                    Self.array(progress.map { "\($0.isInBootloader)" }),
-                    Self.array(progress.map { "\($0.run)" }), holder.gateway,
-                ]
+            "report how far work is",
+            """
+            WITH p AS MATERIALIZED (
+              SELECT serial, epoch, nullif(doing, '') AS doing, nullif(done, '')::bigint AS done,
+                nullif(total, '')::bigint AS total, image, in_bootloader, run
+              FROM unnest($2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::boolean[], $9::bigint[])
+                AS u(serial, epoch, doing, done, total, image, in_bootloader, run)
+            ), held AS (
+              UPDATE yardmaster.module m SET doing = p.doing, acknowledged = p.done,
+                total = p.total
+              FROM p WHERE m.serial = p.serial AND m.epoch = p.epoch AND m.holder = $1::uuid
+                AND p.doing IS NOT NULL
+            ), owed AS (
+              UPDATE yardmaster.debt d SET acknowledged = coalesce(p.done, d.acknowledged),
+                in_bootloader = p.in_bootloader, seen_gateway = $10, seen_run = p.run,
+                seen_epoch = p.epoch
+              FROM p WHERE d.serial = p.serial AND d.image = p.image
+                AND p.epoch >= greatest(d.seen_epoch, d.epoch)
             )
+            SELECT \(Self.unsynced)
+            """,
+            [
+                holder.instance, Self.array(progress.map(\.lease.serial.text)),
+                Self.array(progress.map { "\($0.lease.epoch)" }), texts { $0.doing },
+                texts { $0.acknowledged.map { "\($0)" } },
+                texts { $0.total.map { "\($0)" } }, texts { $0.image },
+                Self.array(progress.map { "\($0.isInBootloader)" }),
+                Self.array(progress.map { "\($0.run)" }), holder.gateway,
+            ]
         )
     }
 }

@@ -14,31 +14,27 @@ extension FleetDatabase {
         let operation = "set what holds the rollout"
         return try transaction(operation) { () throws(FleetError) in
             let found = try rows(
-                FleetStatement(
-                    operation,
-                    """
-                    SELECT hold, state = 'finished' AND NOT EXISTS (
-                      SELECT FROM yardmaster.gateway g WHERE g.rollout = $1 AND g.gone IS NULL
-                        AND g.heard > yardmaster.clock() - interval '2 minutes')
-                    FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
-                    """,
-                    [rollout]
-                )
+                operation,
+                """
+                SELECT hold, state = 'finished' AND NOT EXISTS (
+                  SELECT FROM yardmaster.gateway g WHERE g.rollout = $1 AND g.gone IS NULL
+                    AND g.heard > yardmaster.clock() - interval '2 minutes')
+                FROM yardmaster.rollout WHERE name = $1 FOR UPDATE
+                """,
+                [rollout]
             )
             guard let row = found.first else { return nil }
             let hold = row.text(0).flatMap { Hold.Kind(rawValue: $0) }
             let answer = VerbAnswer(to: kind, under: hold, isOver: row.isTrue(1))
             guard answer == .done else { return answer }
             _ = try rows(
-                FleetStatement(
-                    operation,
-                    """
-                    UPDATE yardmaster.rollout SET hold = $2, hold_reason = $3, hold_author = $4,
-                      hold_made = yardmaster.clock(), updated = yardmaster.clock()
-                    WHERE name = $1
-                    """,
-                    [rollout, kind.rawValue, reason, author]
-                )
+                operation,
+                """
+                UPDATE yardmaster.rollout SET hold = $2, hold_reason = $3, hold_author = $4,
+                  hold_made = yardmaster.clock(), updated = yardmaster.clock()
+                WHERE name = $1
+                """,
+                [rollout, kind.rawValue, reason, author]
             )
             if author != Hold.gate { try note(kind.rawValue, rollout, reason: reason, by: author) }
             return answer
@@ -53,26 +49,24 @@ extension FleetDatabase {
             let answer = VerbAnswer(toResumeUnder: found.hold?.kind)
             guard answer == .done else { return answer }
             _ = try rows(
-                FleetStatement(
-                    operation,
-                    """
-                    WITH done AS (
-                      UPDATE yardmaster.rollout SET hold = NULL, hold_reason = NULL,
-                        hold_author = NULL, hold_made = NULL, resumed = resumed + 1,
-                        attempted = 0, failed = 0, room = $2::integer, stopped_after = NULL,
-                        -- A wave that has ended is answered only when it was that wave that paused the
-                        -- rollout: other pauses take nothing from its soak time, check and question.
-                        wave = CASE WHEN stopped_after = wave AND wave_ended IS NOT NULL
-                          AND state = 'running' AND wave < waves - 1 THEN wave + 1 ELSE wave END,
-                        updated = yardmaster.clock()
-                      WHERE name = $1 RETURNING name, beginning
-                    )
-                    UPDATE yardmaster.execution e SET forgiven = true, attempted = 0, failed = 0
-                    FROM done WHERE e.rollout = done.name AND e.beginning = done.beginning
-                      AND e.counted
-                    """,
-                    [rollout, found.rule.map { "\(GateCount().headroom($0))" }]
+                operation,
+                """
+                WITH done AS (
+                  UPDATE yardmaster.rollout SET hold = NULL, hold_reason = NULL,
+                    hold_author = NULL, hold_made = NULL, resumed = resumed + 1,
+                    attempted = 0, failed = 0, room = $2::integer, stopped_after = NULL,
+                    -- A wave that has ended is answered only when it was that wave that paused the
+                    -- rollout: other pauses take nothing from its soak time, check and question.
+                    wave = CASE WHEN stopped_after = wave AND wave_ended IS NOT NULL
+                      AND state = 'running' AND wave < waves - 1 THEN wave + 1 ELSE wave END,
+                    updated = yardmaster.clock()
+                  WHERE name = $1 RETURNING name, beginning
                 )
+                UPDATE yardmaster.execution e SET forgiven = true, attempted = 0, failed = 0
+                FROM done WHERE e.rollout = done.name AND e.beginning = done.beginning
+                  AND e.counted
+                """,
+                [rollout, found.rule.map { "\(GateCount().headroom($0))" }]
             )
             try note("resume", rollout, by: author)
             return answer
@@ -88,14 +82,12 @@ extension FleetDatabase {
         by author: String
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "note what was said",
-                """
-                INSERT INTO yardmaster.said (verb, rollout, vehicle, reason, author)
-                SELECT $1, $2, v, $4, $5 FROM unnest(coalesce($3::text[], ARRAY[NULL])) AS v
-                """,
-                [verb, rollout, vehicles.map { Self.array($0.map(\.text)) }, reason, author]
-            )
+            "note what was said",
+            """
+            INSERT INTO yardmaster.said (verb, rollout, vehicle, reason, author)
+            SELECT $1, $2, v, $4, $5 FROM unnest(coalesce($3::text[], ARRAY[NULL])) AS v
+            """,
+            [verb, rollout, vehicles.map { Self.array($0.map(\.text)) }, reason, author]
         )
     }
 
@@ -110,27 +102,25 @@ extension FleetDatabase {
         by author: String
     ) throws(FleetError) -> WallTime? {
         try rows(
-            FleetStatement(
-                "leave vehicles alone",
-                """
-                WITH v AS MATERIALIZED (
-                  SELECT u.vehicle, t.expires FROM unnest($1::text[]) AS u(vehicle), (SELECT
-                    yardmaster.clock() + $4::bigint * interval '1 microsecond' AS expires) t
-                ), said AS (
-                  INSERT INTO yardmaster.said (verb, vehicle, reason, author)
-                  SELECT 'inhibit', vehicle, $2, $3 FROM v
-                )
-                INSERT INTO yardmaster.inhibit AS i (vehicle, reason, author, expires)
-                SELECT vehicle, $2, $3, expires FROM v
-                ON CONFLICT (vehicle) DO UPDATE SET reason = excluded.reason,
-                  author = excluded.author, expires = excluded.expires, made = excluded.made
-                RETURNING (extract(epoch FROM expires) * 1000)::bigint
-                """,
-                [
-                    Self.array(vehicles.map { $0?.text ?? "" }), reason, author,
-                    length?.microseconds,
-                ]
+            "leave vehicles alone",
+            """
+            WITH v AS MATERIALIZED (
+              SELECT u.vehicle, t.expires FROM unnest($1::text[]) AS u(vehicle), (SELECT
+                yardmaster.clock() + $4::bigint * interval '1 microsecond' AS expires) t
+            ), said AS (
+              INSERT INTO yardmaster.said (verb, vehicle, reason, author)
+              SELECT 'inhibit', vehicle, $2, $3 FROM v
             )
+            INSERT INTO yardmaster.inhibit AS i (vehicle, reason, author, expires)
+            SELECT vehicle, $2, $3, expires FROM v
+            ON CONFLICT (vehicle) DO UPDATE SET reason = excluded.reason,
+              author = excluded.author, expires = excluded.expires, made = excluded.made
+            RETURNING (extract(epoch FROM expires) * 1000)::bigint
+            """,
+            [
+                Self.array(vehicles.map { $0?.text ?? "" }), reason, author,
+                length?.microseconds,
+            ]
         ).first?.time(0)
     }
 
@@ -140,19 +130,17 @@ extension FleetDatabase {
         by author: String
     ) throws(FleetError) -> Int {
         try rows(
-            FleetStatement(
-                "have vehicles take part again",
-                """
-                WITH gone AS (
-                  DELETE FROM yardmaster.inhibit WHERE vehicle = ANY ($1::text[]) RETURNING vehicle
-                ), said AS (
-                  INSERT INTO yardmaster.said (verb, vehicle, reason, author)
-                  SELECT 'uninhibit', vehicle, '', $2 FROM gone
-                )
-                SELECT vehicle FROM gone
-                """,
-                [Self.array(vehicles.map { $0?.text ?? "" }), author]
+            "have vehicles take part again",
+            """
+            WITH gone AS (
+              DELETE FROM yardmaster.inhibit WHERE vehicle = ANY ($1::text[]) RETURNING vehicle
+            ), said AS (
+              INSERT INTO yardmaster.said (verb, vehicle, reason, author)
+              SELECT 'uninhibit', vehicle, '', $2 FROM gone
             )
+            SELECT vehicle FROM gone
+            """,
+            [Self.array(vehicles.map { $0?.text ?? "" }), author]
         ).count
     }
 
@@ -224,25 +212,23 @@ extension FleetDatabase {
             guard cleared.atWork == nil else { return cleared }
             try answerDoubts(of: cleared.answered, as: IntentRecord.done, by: author)
             cleared.failures = try rows(
-                FleetStatement(
-                    operation,
-                    """
-                    WITH debts AS (
-                      DELETE FROM yardmaster.debt WHERE vehicle = ANY ($1::text[])
-                    ), owed AS (
-                      DELETE FROM yardmaster.owed WHERE vehicle = ANY ($1::text[])
-                    ), opened AS (
-                      -- The rollout of an answered doubt goes on, also when it was finished.
-                      UPDATE yardmaster.rollout r SET state = 'running'
-                      WHERE r.state = 'finished' AND EXISTS (SELECT FROM yardmaster.execution e
-                        WHERE e.rollout = r.name AND e.beginning = r.beginning
-                          AND e.vehicle = ANY ($2::text[]) AND e.outcome = 'in-doubt')
-                    )
-                    DELETE FROM yardmaster.failure WHERE vehicle = ANY ($1::text[])
-                    RETURNING vehicle
-                    """,
-                    [names, Self.array(cleared.answered.map(\.text))]
+                operation,
+                """
+                WITH debts AS (
+                  DELETE FROM yardmaster.debt WHERE vehicle = ANY ($1::text[])
+                ), owed AS (
+                  DELETE FROM yardmaster.owed WHERE vehicle = ANY ($1::text[])
+                ), opened AS (
+                  -- The rollout of an answered doubt goes on, also when it was finished.
+                  UPDATE yardmaster.rollout r SET state = 'running'
+                  WHERE r.state = 'finished' AND EXISTS (SELECT FROM yardmaster.execution e
+                    WHERE e.rollout = r.name AND e.beginning = r.beginning
+                      AND e.vehicle = ANY ($2::text[]) AND e.outcome = 'in-doubt')
                 )
+                DELETE FROM yardmaster.failure WHERE vehicle = ANY ($1::text[])
+                RETURNING vehicle
+                """,
+                [names, Self.array(cleared.answered.map(\.text))]
             ).count
             if !cleared.isEmpty { try note("clear", on: vehicles, by: author) }
             return cleared
@@ -256,7 +242,7 @@ extension FleetDatabase {
     ) throws(FleetError) -> Cleared {
         let names = [Self.array(vehicles.map(\.text))]
         func rows(_ text: String) throws(FleetError) -> [DatabaseRow] {
-            try self.rows(FleetStatement(operation, text, names))
+            try self.rows(operation, text, names)
         }
         let debts = try rows("\(Debt.shared) WHERE vehicle = ANY ($1::text[])")
             .compactMap { Debt($0) }
@@ -296,17 +282,15 @@ extension FleetDatabase {
         _ operation: String
     ) throws(FleetError) -> [FleetRollout] {
         try rows(
-            FleetStatement(
-                operation,
-                """
-                SELECT \(FleetRollout.columns) FROM yardmaster.rollout r
-                WHERE r.name = $1 OR $1::text IS NULL AND EXISTS (
-                  SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
-                    AND e.beginning = r.beginning AND e.vehicle = ANY ($2::text[]))
-                ORDER BY r.name FOR UPDATE
-                """,
-                [rollout, vehicles.map { Self.array($0.map(\.text)) }]
-            )
+            operation,
+            """
+            SELECT \(FleetRollout.columns) FROM yardmaster.rollout r
+            WHERE r.name = $1 OR $1::text IS NULL AND EXISTS (
+              SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+                AND e.beginning = r.beginning AND e.vehicle = ANY ($2::text[]))
+            ORDER BY r.name FOR UPDATE
+            """,
+            [rollout, vehicles.map { Self.array($0.map(\.text)) }]
         ).compactMap { FleetRollout($0) }
     }
 
@@ -319,34 +303,32 @@ extension FleetDatabase {
         _ operation: String
     ) throws(FleetError) -> [(rollout: String, vehicle: VehicleID, found: VehicleCase)] {
         try rows(
-            FleetStatement(
-                operation,
-                """
-                SELECT f.rollout, f.vehicle, f.outcome, f.is_quarantined,
-                  yardmaster.is_doubtful(f.vehicle), yardmaster.is_inhibited(f.vehicle),
-                  m.vehicle IS NOT NULL
-                FROM (
-                  SELECT e.rollout, e.vehicle, CASE WHEN e.state <> 'claimed' THEN
-                    -- A gateway has left it to the others, with a reason.
-                    coalesce(e.outcome, (SELECT 'deferred' FROM yardmaster.missed m
-                      WHERE m.rollout = e.rollout AND m.beginning = e.beginning
-                        AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL LIMIT 1)) END AS outcome,
-                    EXISTS (SELECT FROM yardmaster.plan p JOIN yardmaster.failure q
-                      ON q.count >= p.quarantine_after AND q.vehicle = e.vehicle
-                      WHERE p.digest = r.plan) AS is_quarantined
-                  FROM yardmaster.rollout r JOIN yardmaster.execution e
-                    ON e.rollout = r.name AND e.beginning = r.beginning
-                  WHERE r.name = ANY ($1::text[])
-                    AND ($2::text[] IS NULL OR e.vehicle = ANY ($2::text[]))
-                  UNION ALL SELECT '', v, NULL, false FROM unnest($3::text[]) AS v
-                ) f LEFT JOIN (\(Self.atWork)) m ON m.vehicle = f.vehicle
-                ORDER BY f.vehicle, f.rollout
-                """,
-                [
-                    Self.array(rollouts), chosen.map { Self.array($0.map(\.text)) },
-                    Self.array(named.map(\.text)),
-                ]
-            )
+            operation,
+            """
+            SELECT f.rollout, f.vehicle, f.outcome, f.is_quarantined,
+              yardmaster.is_doubtful(f.vehicle), yardmaster.is_inhibited(f.vehicle),
+              m.vehicle IS NOT NULL
+            FROM (
+              SELECT e.rollout, e.vehicle, CASE WHEN e.state <> 'claimed' THEN
+                -- A gateway has left it to the others, with a reason.
+                coalesce(e.outcome, (SELECT 'deferred' FROM yardmaster.missed m
+                  WHERE m.rollout = e.rollout AND m.beginning = e.beginning
+                    AND m.vehicle = e.vehicle AND m.outcome IS NOT NULL LIMIT 1)) END AS outcome,
+                EXISTS (SELECT FROM yardmaster.plan p JOIN yardmaster.failure q
+                  ON q.count >= p.quarantine_after AND q.vehicle = e.vehicle
+                  WHERE p.digest = r.plan) AS is_quarantined
+              FROM yardmaster.rollout r JOIN yardmaster.execution e
+                ON e.rollout = r.name AND e.beginning = r.beginning
+              WHERE r.name = ANY ($1::text[])
+                AND ($2::text[] IS NULL OR e.vehicle = ANY ($2::text[]))
+              UNION ALL SELECT '', v, NULL, false FROM unnest($3::text[]) AS v
+            ) f LEFT JOIN (\(Self.atWork)) m ON m.vehicle = f.vehicle
+            ORDER BY f.vehicle, f.rollout
+            """,
+            [
+                Self.array(rollouts), chosen.map { Self.array($0.map(\.text)) },
+                Self.array(named.map(\.text)),
+            ]
         ).compactMap { row in
             guard let rollout = row.text(0), let vehicle = row.vehicle(1) else { return nil }
             let found = VehicleCase(
@@ -367,14 +349,12 @@ extension FleetDatabase {
     ) throws(FleetError) {
         guard !vehicles.isEmpty else { return }
         _ = try rows(
-            FleetStatement(
-                "answer for vehicles in doubt",
-                """
-                UPDATE yardmaster.step SET outcome = $2, settled = yardmaster.clock(), author = $3
-                WHERE vehicle = ANY ($1::text[]) AND (outcome IS NULL OR outcome = 'in-doubt')
-                """,
-                [Self.array(vehicles.map(\.text)), outcome, author]
-            )
+            "answer for vehicles in doubt",
+            """
+            UPDATE yardmaster.step SET outcome = $2, settled = yardmaster.clock(), author = $3
+            WHERE vehicle = ANY ($1::text[]) AND (outcome IS NULL OR outcome = 'in-doubt')
+            """,
+            [Self.array(vehicles.map(\.text)), outcome, author]
         )
     }
 
@@ -385,41 +365,37 @@ extension FleetDatabase {
     ) throws(FleetError) {
         guard !ended.isEmpty else { return }
         _ = try rows(
-            FleetStatement(
-                operation,
-                """
-                WITH again AS (
-                  UPDATE yardmaster.execution e SET state = 'queued', changed = r.changes + 1,
-                    outcome = NULL, failure = NULL, sentence = NULL, version = NULL
-                  FROM unnest($1::text[], $2::text[]) AS a(rollout, vehicle)
-                  JOIN yardmaster.rollout r ON r.name = a.rollout
-                  WHERE e.rollout = r.name AND e.beginning = r.beginning AND e.vehicle = a.vehicle
-                  RETURNING e.rollout, e.beginning, e.vehicle
-                ), heard AS (
-                  DELETE FROM yardmaster.missed m USING again WHERE m.rollout = again.rollout
-                    AND m.beginning = again.beginning AND m.vehicle = again.vehicle
-                )
-                UPDATE yardmaster.rollout r SET changes = r.changes + 1, state = 'running',
-                  updated = yardmaster.clock()
-                WHERE r.name IN (SELECT rollout FROM again)
-                """,
-                [Self.array(ended.map(\.rollout)), Self.array(ended.map(\.vehicle.text))]
+            operation,
+            """
+            WITH again AS (
+              UPDATE yardmaster.execution e SET state = 'queued', changed = r.changes + 1,
+                outcome = NULL, failure = NULL, sentence = NULL, version = NULL
+              FROM unnest($1::text[], $2::text[]) AS a(rollout, vehicle)
+              JOIN yardmaster.rollout r ON r.name = a.rollout
+              WHERE e.rollout = r.name AND e.beginning = r.beginning AND e.vehicle = a.vehicle
+              RETURNING e.rollout, e.beginning, e.vehicle
+            ), heard AS (
+              DELETE FROM yardmaster.missed m USING again WHERE m.rollout = again.rollout
+                AND m.beginning = again.beginning AND m.vehicle = again.vehicle
             )
+            UPDATE yardmaster.rollout r SET changes = r.changes + 1, state = 'running',
+              updated = yardmaster.clock()
+            WHERE r.name IN (SELECT rollout FROM again)
+            """,
+            [Self.array(ended.map(\.rollout)), Self.array(ended.map(\.vehicle.text))]
         )
     }
 
     /// The inhibits that are in force now.
     package func inhibits() throws(FleetError) -> [Inhibit] {
         try rows(
-            FleetStatement(
-                "read the inhibits",
-                """
-                SELECT vehicle, reason, author, (extract(epoch FROM expires) * 1000)::bigint,
-                  (extract(epoch FROM made) * 1000)::bigint
-                FROM yardmaster.inhibit
-                WHERE expires IS NULL OR expires > yardmaster.clock() ORDER BY vehicle
-                """
-            )
+            "read the inhibits",
+            """
+            SELECT vehicle, reason, author, (extract(epoch FROM expires) * 1000)::bigint,
+              (extract(epoch FROM made) * 1000)::bigint
+            FROM yardmaster.inhibit
+            WHERE expires IS NULL OR expires > yardmaster.clock() ORDER BY vehicle
+            """
         ).map { Inhibit($0, from: 0) }
     }
 
@@ -430,18 +406,16 @@ extension FleetDatabase {
     ) throws(FleetError) -> [FleetQuarantine] {
         let vehicles = releases.keys.sorted { $0.text < $1.text }
         return try rows(
-            FleetStatement(
-                "read which vehicles are in quarantine",
-                """
-                SELECT f.vehicle, f.count, f.message FROM yardmaster.failure f
-                JOIN unnest($1::text[], $2::text[]) AS v(vehicle, release) USING (vehicle, release)
-                WHERE f.count >= $3::integer ORDER BY f.vehicle
-                """,
-                [
-                    Self.array(vehicles.map(\.text)),
-                    Self.array(vehicles.map { releases[$0]?.description ?? "" }), "\(limit)",
-                ]
-            )
+            "read which vehicles are in quarantine",
+            """
+            SELECT f.vehicle, f.count, f.message FROM yardmaster.failure f
+            JOIN unnest($1::text[], $2::text[]) AS v(vehicle, release) USING (vehicle, release)
+            WHERE f.count >= $3::integer ORDER BY f.vehicle
+            """,
+            [
+                Self.array(vehicles.map(\.text)),
+                Self.array(vehicles.map { releases[$0]?.description ?? "" }), "\(limit)",
+            ]
         ).compactMap { row in
             row.vehicle(0).map {
                 FleetQuarantine(
@@ -497,7 +471,7 @@ extension FleetDatabase {
         _ text: String,
         _ values: [String?]
     ) throws(FleetError) -> Set<VehicleID> {
-        let found = try rows(FleetStatement(operation, text, values))
+        let found = try rows(operation, text, values)
         return Set(found.compactMap { $0.vehicle(0) })
     }
 }

@@ -87,37 +87,31 @@ package struct FleetQuarantine: Sendable, Equatable {
 extension FleetDatabase {
     package func rollout(_ name: String) throws(FleetError) -> FleetRollout? {
         try rows(
-            FleetStatement(
-                "read the rollout",
-                "SELECT \(FleetRollout.columns) FROM yardmaster.rollout WHERE name = $1",
-                [name]
-            )
+            "read the rollout",
+            "SELECT \(FleetRollout.columns) FROM yardmaster.rollout WHERE name = $1",
+            [name]
         ).first.flatMap { FleetRollout($0) }
     }
 
     /// The rollout that any gateway worked on last.
     package func lastRollout() throws(FleetError) -> FleetRollout? {
         try rows(
-            FleetStatement(
-                "look for the last rollout",
-                """
-                SELECT \(FleetRollout.columns) FROM yardmaster.rollout
-                ORDER BY name ~ '^(exec|update)-[0-9].*Z$', updated DESC LIMIT 1
-                """
-            )
+            "look for the last rollout",
+            """
+            SELECT \(FleetRollout.columns) FROM yardmaster.rollout
+            ORDER BY name ~ '^(exec|update)-[0-9].*Z$', updated DESC LIMIT 1
+            """
         ).first.flatMap { FleetRollout($0) }
     }
 
     /// The names of the rollouts that are no orders, the one that was worked on last first.
     package func latestRollouts() throws(FleetError) -> [String] {
         try rows(
-            FleetStatement(
-                "look for the rollouts",
-                """
-                SELECT name FROM yardmaster.rollout WHERE name !~ '^(exec|update)-[0-9].*Z$'
-                ORDER BY updated DESC, name LIMIT 20
-                """
-            )
+            "look for the rollouts",
+            """
+            SELECT name FROM yardmaster.rollout WHERE name !~ '^(exec|update)-[0-9].*Z$'
+            ORDER BY updated DESC, name LIMIT 20
+            """
         ).compactMap { $0.text(0) }
     }
 
@@ -135,16 +129,14 @@ extension FleetDatabase {
         recalling hold: Hold? = nil
     ) throws(FleetError) -> (beginning: Int, plan: String) {
         let found = try rows(
-            FleetStatement(
-                "enter the rollout",
-                """
-                SELECT * FROM yardmaster.enter($1, $2, $3::boolean, $4::bigint, $5::uuid, $6, $7, $8)
-                """,
-                [
-                    rollout, plan.description, "\(begins)", "\(seen)", holder.instance,
-                    hold?.rollout, hold?.reason, hold?.author,
-                ]
-            )
+            "enter the rollout",
+            """
+            SELECT * FROM yardmaster.enter($1, $2, $3::boolean, $4::bigint, $5::uuid, $6, $7, $8)
+            """,
+            [
+                rollout, plan.description, "\(begins)", "\(seen)", holder.instance,
+                hold?.rollout, hold?.reason, hold?.author,
+            ]
         )
         guard let row = found.first, let beginning = row.integer(0), let plan = row.text(1) else {
             throw FleetError(.refused, "enter the rollout", "the function answers nothing")

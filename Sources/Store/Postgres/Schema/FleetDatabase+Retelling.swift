@@ -18,14 +18,12 @@ extension FleetDatabase {
     package func place(of gateway: String) throws(FleetError) -> FleetPlaceInHistory {
         let operation = "look which history this is"
         let found = try rows(
-            FleetStatement(
-                operation,
-                """
-                SELECT \(Self.mark),
-                  EXISTS (SELECT FROM yardmaster.awaited a WHERE a.gateway = $1)
-                """,
-                [gateway]
-            )
+            operation,
+            """
+            SELECT \(Self.mark),
+              EXISTS (SELECT FROM yardmaster.awaited a WHERE a.gateway = $1)
+            """,
+            [gateway]
         )
         guard let row = found.first, let mark = row.text(0) else {
             throw FleetError(.noSchema, operation, "the table is empty")
@@ -36,22 +34,18 @@ extension FleetDatabase {
     /// This gateway has reported everything to this history: the database no longer waits for it.
     package func hasRetold(_ gateway: String, in place: FleetPlaceInHistory) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "say that all is reported",
-                "DELETE FROM yardmaster.awaited WHERE gateway = $1 AND \(Self.mark) = $2",
-                [gateway, place.mark]
-            )
+            "say that all is reported",
+            "DELETE FROM yardmaster.awaited WHERE gateway = $1 AND \(Self.mark) = $2",
+            [gateway, place.mark]
         )
     }
 
     /// A person's decision to wait no longer for this gateway; false when it was not awaited.
     package func forget(_ gateway: String) throws(FleetError) -> Bool {
         try !rows(
-            FleetStatement(
-                "wait no longer for \(gateway)",
-                "DELETE FROM yardmaster.awaited WHERE gateway = $1 RETURNING gateway",
-                [gateway]
-            )
+            "wait no longer for \(gateway)",
+            "DELETE FROM yardmaster.awaited WHERE gateway = $1 RETURNING gateway",
+            [gateway]
         ).isEmpty
     }
 
@@ -67,23 +61,21 @@ extension FleetDatabase {
         of holder: FleetHolder
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "report `\(intent.description)` in doubt",
-                """
-                INSERT INTO yardmaster.step (rollout, beginning, vehicle, digest, ordinal, serial, action,
-                  epoch, instance, gateway, begun, outcome, settled)
-                VALUES ($1, coalesce($2::bigint,
-                    (SELECT beginning FROM yardmaster.rollout WHERE name = $1), 1),
-                  $3, $4, $5::integer, $6, $7, $8::bigint, $9::uuid, $10, yardmaster.clock(),
-                  'in-doubt', yardmaster.clock())
-                ON CONFLICT (rollout, beginning, vehicle, digest, ordinal) DO NOTHING
-                """,
-                [
-                    intent.rollout, beginning.map { "\($0)" }, intent.vehicle.text,
-                    intent.step.text, "\(intent.step.ordinal)", lease.serial.text,
-                    intent.description, "\(lease.epoch)", holder.instance, holder.gateway,
-                ]
-            )
+            "report `\(intent.description)` in doubt",
+            """
+            INSERT INTO yardmaster.step (rollout, beginning, vehicle, digest, ordinal, serial, action,
+              epoch, instance, gateway, begun, outcome, settled)
+            VALUES ($1, coalesce($2::bigint,
+                (SELECT beginning FROM yardmaster.rollout WHERE name = $1), 1),
+              $3, $4, $5::integer, $6, $7, $8::bigint, $9::uuid, $10, yardmaster.clock(),
+              'in-doubt', yardmaster.clock())
+            ON CONFLICT (rollout, beginning, vehicle, digest, ordinal) DO NOTHING
+            """,
+            [
+                intent.rollout, beginning.map { "\($0)" }, intent.vehicle.text,
+                intent.step.text, "\(intent.step.ordinal)", lease.serial.text,
+                intent.description, "\(lease.epoch)", holder.instance, holder.gateway,
+            ]
         )
     }
 
@@ -94,20 +86,18 @@ extension FleetDatabase {
         gateway: String
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "report the debt of module \(debt.serial)",
-                """
-                INSERT INTO yardmaster.debt
-                  (serial, vehicle, rollout, epoch, gateway, image, name, version, target, total)
-                VALUES ($1, $2, $3, $4::bigint, $5, $6, $7, $8, $9, $10::bigint)
-                ON CONFLICT (serial) DO NOTHING
-                """,
-                [
-                    debt.serial.text, debt.vehicle.text, debt.rollout, "\(epoch)", gateway,
-                    debt.image.description, debt.name, debt.version?.description, debt.target,
-                    "\(debt.total)",
-                ]
-            )
+            "report the debt of module \(debt.serial)",
+            """
+            INSERT INTO yardmaster.debt
+              (serial, vehicle, rollout, epoch, gateway, image, name, version, target, total)
+            VALUES ($1, $2, $3, $4::bigint, $5, $6, $7, $8, $9, $10::bigint)
+            ON CONFLICT (serial) DO NOTHING
+            """,
+            [
+                debt.serial.text, debt.vehicle.text, debt.rollout, "\(epoch)", gateway,
+                debt.image.description, debt.name, debt.version?.description, debt.target,
+                "\(debt.total)",
+            ]
         )
     }
 
@@ -118,17 +108,15 @@ extension FleetDatabase {
         gateway: String
     ) throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "report what \(step.vehicle) is owed",
-                """
-                INSERT INTO yardmaster.owed (rollout, vehicle, digest, ordinal, epoch, gateway, action)
-                VALUES ($1, $2, $3, $4::integer, $5::bigint, $6, $7) ON CONFLICT DO NOTHING
-                """,
-                [
-                    step.rollout, step.vehicle.text, step.step.text, "\(step.step.ordinal)",
-                    "\(epoch)", gateway, step.action,
-                ]
-            )
+            "report what \(step.vehicle) is owed",
+            """
+            INSERT INTO yardmaster.owed (rollout, vehicle, digest, ordinal, epoch, gateway, action)
+            VALUES ($1, $2, $3, $4::integer, $5::bigint, $6, $7) ON CONFLICT DO NOTHING
+            """,
+            [
+                step.rollout, step.vehicle.text, step.step.text, "\(step.step.ordinal)",
+                "\(epoch)", gateway, step.action,
+            ]
         )
     }
 }

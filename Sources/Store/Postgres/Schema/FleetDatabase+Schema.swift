@@ -5,10 +5,8 @@ extension FleetDatabase {
     ) throws(FleetError) -> FleetSchema.Standing {
         do throws(FleetError) {
             let found = try rows(
-                FleetStatement(
-                    "read the version of the tables",
-                    "SELECT version, oldest_reader FROM yardmaster.schema"
-                )
+                "read the version of the tables",
+                "SELECT version, oldest_reader FROM yardmaster.schema"
             )
             guard let row = found.first, let version = row.integer(0),
                 let reader = row.integer(1)
@@ -52,10 +50,8 @@ extension FleetDatabase {
 
     package func missingRoles() throws(FleetError) -> [FleetRole] {
         let found = try rows(
-            FleetStatement(
-                "read the roles",
-                "SELECT rolname FROM pg_roles WHERE rolname LIKE 'yardmaster\\_%'"
-            )
+            "read the roles",
+            "SELECT rolname FROM pg_roles WHERE rolname LIKE 'yardmaster\\_%'"
         ).compactMap { $0.text(0) }
         return FleetRole.allCases.filter { !found.contains($0.rawValue) }
     }

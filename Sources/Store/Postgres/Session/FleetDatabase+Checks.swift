@@ -21,13 +21,11 @@ package struct FleetUser: Sendable, Equatable {
 extension FleetDatabase {
     package func user() throws(FleetError) -> FleetUser {
         let found = try rows(
-            FleetStatement(
-                "read this user's rights",
-                """
-                SELECT current_user, has_column_privilege('yardmaster.module', 'holder', 'UPDATE'),
-                  \(FleetUser.isOperator)
-                """
-            )
+            "read this user's rights",
+            """
+            SELECT current_user, has_column_privilege('yardmaster.module', 'holder', 'UPDATE'),
+              \(FleetUser.isOperator)
+            """
         )
         return FleetUser(
             name: found.first?.text(0) ?? "",
@@ -40,10 +38,8 @@ extension FleetDatabase {
     /// allows.
     package func clockOffset(at time: WallTime) throws(FleetError) -> Duration {
         let found = try rows(
-            FleetStatement(
-                "read the clock",
-                "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-            )
+            "read the clock",
+            "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint"
         )
         guard let server = found.first?.integer(0) else { return .zero }
         return WallTime(milliseconds: server).duration(to: time)

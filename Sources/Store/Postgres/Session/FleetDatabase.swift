@@ -49,6 +49,15 @@ package actor FleetDatabase {
     /// How often something that collided, and so did nothing, is tried again.
     private static let retries = 2
 
+    /// One statement, with the operation's name for error messages and its values.
+    package func rows(
+        _ operation: String,
+        _ text: String,
+        _ values: [String?] = []
+    ) throws(FleetError) -> [DatabaseRow] {
+        try rows(FleetStatement(operation, text, values))
+    }
+
     /// One statement: in a transaction of its own, or in that of `transaction`.
     package func rows(_ statement: FleetStatement) throws(FleetError) -> [DatabaseRow] {
         var left = isInTransaction ? 0 : Self.retries
@@ -117,10 +126,8 @@ package actor FleetDatabase {
     /// nothing waits for nothing. Many gateways share one write of the disk.
     func sync() throws(FleetError) {
         _ = try rows(
-            FleetStatement(
-                "wait for the disk",
-                "SELECT pg_logical_emit_message(true, 'yardmaster', '')"
-            )
+            "wait for the disk",
+            "SELECT pg_logical_emit_message(true, 'yardmaster', '')"
         )
     }
 

@@ -247,6 +247,9 @@ package struct DatabaseRow: Sendable, Equatable {
         values.indices.contains(column) ? values[column] : nil
     }
 
+    /// The columns from this one on.
+    func from(_ column: Int) -> DatabaseRow { DatabaseRow(Array(values.dropFirst(column))) }
+
     package func integer(_ column: Int) -> Int64? { text(column).flatMap { Int64($0) } }
     package func isTrue(_ column: Int) -> Bool { text(column) == "t" }
 }

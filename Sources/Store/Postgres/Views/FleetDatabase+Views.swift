@@ -24,13 +24,11 @@ extension FleetDatabase {
     /// What applies to all rollouts.
     package func ground() throws(FleetError) -> FleetGround {
         let now = try rows(
-            FleetStatement(
-                "read the clock and this user's rights",
-                """
-                SELECT (extract(epoch FROM yardmaster.clock()) * 1000)::bigint,
-                  \(FleetUser.isOperator)
-                """
-            )
+            "read the clock and this user's rights",
+            """
+            SELECT (extract(epoch FROM yardmaster.clock()) * 1000)::bigint,
+              \(FleetUser.isOperator)
+            """
         ).first
         var ground = FleetGround(
             time: WallTime(milliseconds: now?.integer(0) ?? 0),
@@ -49,36 +47,34 @@ extension FleetDatabase {
 
     package func debts() throws(FleetError) -> [Debt] {
         try rows(
-            FleetStatement("read the debts", "\(Debt.shared) ORDER BY vehicle, serial")
+            "read the debts",
+            "\(Debt.shared) ORDER BY vehicle, serial"
         ).compactMap { Debt($0) }
     }
 
     private func doubtsOfAll() throws(FleetError) -> [IntentRecord] {
         try rows(
-            FleetStatement(
-                "read the doubts",
-                """
-                SELECT d.vehicle, d.rollout, d.digest, d.ordinal, d.action, d.gateway, r.number,
-                  (extract(epoch FROM d.begun) * 1000)::bigint
-                FROM (\(Self.doubts)) d LEFT JOIN yardmaster.run r ON r.instance = d.instance
-                ORDER BY d.begun, d.vehicle, d.digest, d.ordinal
-                """
-            )
+            "read the doubts",
+            """
+            SELECT d.vehicle, d.rollout, d.digest, d.ordinal, d.action, d.gateway, r.number,
+              (extract(epoch FROM d.begun) * 1000)::bigint
+            FROM (\(Self.doubts)) d LEFT JOIN yardmaster.run r ON r.instance = d.instance
+            ORDER BY d.begun, d.vehicle, d.digest, d.ordinal
+            """
         ).compactMap { IntentRecord(doubt: $0) }
     }
 
     private func owedByAll() throws(FleetError) -> [OwedStep] {
         try rows(
-            FleetStatement(
-                "read what is owed",
-                "\(OwedStep.shared) ORDER BY vehicle, rollout, digest, ordinal"
-            )
+            "read what is owed",
+            "\(OwedStep.shared) ORDER BY vehicle, rollout, digest, ordinal"
         ).compactMap { OwedStep($0) }
     }
 
     private func failures() throws(FleetError) -> [FailureCount] {
         try rows(
-            FleetStatement("read the failures", "\(FailureCount.shared) ORDER BY vehicle, release")
+            "read the failures",
+            "\(FailureCount.shared) ORDER BY vehicle, release"
         ).compactMap { FailureCount($0) }
     }
 
@@ -90,14 +86,12 @@ extension FleetDatabase {
         in rollout: FleetRollout
     ) throws(FleetError) -> Bool {
         try !rows(
-            FleetStatement(
-                "look for one more vehicle",
-                """
-                SELECT FROM yardmaster.execution WHERE rollout = $1 AND beginning = $2::bigint
-                OFFSET $3::bigint LIMIT 1
-                """,
-                [rollout.name, "\(rollout.beginning)", "\(count)"]
-            )
+            "look for one more vehicle",
+            """
+            SELECT FROM yardmaster.execution WHERE rollout = $1 AND beginning = $2::bigint
+            OFFSET $3::bigint LIMIT 1
+            """,
+            [rollout.name, "\(rollout.beginning)", "\(count)"]
         ).isEmpty
     }
 
@@ -111,38 +105,32 @@ extension FleetDatabase {
         if case .all = scope { verdicts = FleetVehicle.verdicts }
         let (condition, values) = scope.condition
         view.vehicles = try rows(
-            FleetStatement(
-                "read the vehicles of the rollout",
-                """
-                SELECT \(FleetVehicle.columns) FROM \(FleetVehicle.source(verdicts))
-                WHERE r.name = $1 AND \(condition) ORDER BY e.wave, e.vehicle
-                """,
-                [rollout.name, "\(max(0, rollout.begun.milliseconds - 1))"] + values
-            )
+            "read the vehicles of the rollout",
+            """
+            SELECT \(FleetVehicle.columns) FROM \(FleetVehicle.source(verdicts))
+            WHERE r.name = $1 AND \(condition) ORDER BY e.wave, e.vehicle
+            """,
+            [rollout.name, "\(max(0, rollout.begun.milliseconds - 1))"] + values
         ).compactMap { FleetVehicle($0) }
         if case .open(let owing) = scope { view.done = try done(in: rollout, except: owing) }
         let underWay = try rows(
-            FleetStatement(
-                "read the gate",
-                """
-                SELECT count(*) FROM yardmaster.execution
-                WHERE rollout = $1 AND beginning = $2::bigint AND state = 'claimed'
-                """,
-                [rollout.name, "\(rollout.beginning)"]
-            )
+            "read the gate",
+            """
+            SELECT count(*) FROM yardmaster.execution
+            WHERE rollout = $1 AND beginning = $2::bigint AND state = 'claimed'
+            """,
+            [rollout.name, "\(rollout.beginning)"]
         ).first?.integer(0)
         view.underWay = Int(underWay ?? 0)
         view.runs = try rows(
-            FleetStatement(
-                "read the runs of the rollout",
-                """
-                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
-                JOIN (SELECT max(id) AS id FROM yardmaster.run
-                  WHERE rollout = $1 AND beginning = $2::bigint GROUP BY gateway) l ON l.id = r.id
-                ORDER BY r.id
-                """,
-                [rollout.name, "\(rollout.beginning)"]
-            )
+            "read the runs of the rollout",
+            """
+            SELECT \(FleetRun.columns) FROM \(FleetRun.source)
+            JOIN (SELECT max(id) AS id FROM yardmaster.run
+              WHERE rollout = $1 AND beginning = $2::bigint GROUP BY gateway) l ON l.id = r.id
+            ORDER BY r.id
+            """,
+            [rollout.name, "\(rollout.beginning)"]
         ).compactMap { FleetRun($0) }
         return view
     }
@@ -152,48 +140,44 @@ extension FleetDatabase {
         except owing: FleetView.Owing
     ) throws(FleetError) -> [FleetView.Done] {
         try rows(
-            FleetStatement(
-                "read which vehicles are done",
-                """
-                SELECT e.vehicle, e.wave, e.outcome, (extract(epoch FROM e.since) * 1000)::bigint
-                FROM yardmaster.execution e
-                WHERE e.rollout = $1 AND e.beginning = $2::bigint AND \(FleetView.Scope.done)
-                """,
-                [rollout.name, "\(rollout.beginning)"] + owing.values
-            )
+            "read which vehicles are done",
+            """
+            SELECT e.vehicle, e.wave, e.outcome, (extract(epoch FROM e.since) * 1000)::bigint
+            FROM yardmaster.execution e
+            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND \(FleetView.Scope.done)
+            """,
+            [rollout.name, "\(rollout.beginning)"] + owing.values
         ).compactMap { FleetView.Done($0) }
     }
 
     /// The rollouts that are no orders, the one that was worked on last first; the vehicles of `known` are not counted.
     package func briefs(except known: String? = nil) throws(FleetError) -> [FleetBrief] {
         let found = try rows(
-            FleetStatement(
-                "read the rollouts",
-                """
-                WITH r AS MATERIALIZED (
-                  SELECT * FROM yardmaster.rollout WHERE name !~ '\(Self.order)'
-                  ORDER BY updated DESC LIMIT 100
-                ), doubtful AS (SELECT DISTINCT d.vehicle FROM (\(Self.doubts)) d),
-                owing AS (SELECT DISTINCT o.vehicle FROM yardmaster.owed o)
-                SELECT \(FleetRollout.columns), e.outcome, e.isDoubtful, e.hasDebt, e.owes, e.count
-                FROM r LEFT JOIN LATERAL (
-                  SELECT coalesce(x.outcome, l.outcome) AS outcome,
-                    d.vehicle IS NOT NULL AS isDoubtful,
-                    m.serial IS NOT NULL AS hasDebt, o.vehicle IS NOT NULL AS owes,
-                    count(*) AS count
-                  FROM yardmaster.execution x
-                  LEFT JOIN doubtful d ON d.vehicle = x.vehicle
-                  LEFT JOIN yardmaster.debt m ON m.serial = x.serial
-                  LEFT JOIN owing o ON o.vehicle = x.vehicle
-                  \(FleetVehicle.left(of: "x"))
-                  WHERE x.rollout = r.name AND x.beginning = r.beginning
-                    AND r.name IS DISTINCT FROM $1
-                  GROUP BY 1, 2, 3, 4
-                ) e ON true
-                ORDER BY r.updated DESC, r.name
-                """,
-                [known]
-            )
+            "read the rollouts",
+            """
+            WITH r AS MATERIALIZED (
+              SELECT * FROM yardmaster.rollout WHERE name !~ '\(Self.order)'
+              ORDER BY updated DESC LIMIT 100
+            ), doubtful AS (SELECT DISTINCT d.vehicle FROM (\(Self.doubts)) d),
+            owing AS (SELECT DISTINCT o.vehicle FROM yardmaster.owed o)
+            SELECT \(FleetRollout.columns), e.outcome, e.isDoubtful, e.hasDebt, e.owes, e.count
+            FROM r LEFT JOIN LATERAL (
+              SELECT coalesce(x.outcome, l.outcome) AS outcome,
+                d.vehicle IS NOT NULL AS isDoubtful,
+                m.serial IS NOT NULL AS hasDebt, o.vehicle IS NOT NULL AS owes,
+                count(*) AS count
+              FROM yardmaster.execution x
+              LEFT JOIN doubtful d ON d.vehicle = x.vehicle
+              LEFT JOIN yardmaster.debt m ON m.serial = x.serial
+              LEFT JOIN owing o ON o.vehicle = x.vehicle
+              \(FleetVehicle.left(of: "x"))
+              WHERE x.rollout = r.name AND x.beginning = r.beginning
+                AND r.name IS DISTINCT FROM $1
+              GROUP BY 1, 2, 3, 4
+            ) e ON true
+            ORDER BY r.updated DESC, r.name
+            """,
+            [known]
         )
         var briefs: [FleetBrief] = []
         for row in found {
@@ -219,16 +203,14 @@ extension FleetDatabase {
     /// The rollouts that have the vehicle in their present beginning, the one that was worked on last first.
     package func rollouts(with vehicle: VehicleID) throws(FleetError) -> [FleetRollout] {
         try rows(
-            FleetStatement(
-                "look for the vehicle",
-                """
-                SELECT \(FleetRollout.columns) FROM yardmaster.rollout r
-                WHERE EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
-                  AND e.beginning = r.beginning AND e.vehicle = $1)
-                ORDER BY r.updated DESC, r.name
-                """,
-                [vehicle.text]
-            )
+            "look for the vehicle",
+            """
+            SELECT \(FleetRollout.columns) FROM yardmaster.rollout r
+            WHERE EXISTS (SELECT FROM yardmaster.execution e WHERE e.rollout = r.name
+              AND e.beginning = r.beginning AND e.vehicle = $1)
+            ORDER BY r.updated DESC, r.name
+            """,
+            [vehicle.text]
         ).compactMap { FleetRollout($0) }
     }
 
@@ -236,7 +218,8 @@ extension FleetDatabase {
     package func rolloutNames() throws(FleetError) -> Set<String> {
         Set(
             try rows(
-                FleetStatement("read the rollouts' names", "SELECT name FROM yardmaster.rollout")
+                "read the rollouts' names",
+                "SELECT name FROM yardmaster.rollout"
             ).compactMap { $0.text(0) }
         )
     }
@@ -247,20 +230,18 @@ extension FleetDatabase {
         or names: [String]
     ) throws(FleetError) -> [FleetRollout] {
         try rows(
-            FleetStatement(
-                "read the rollouts of the night",
-                """
-                SELECT \(FleetRollout.columns) FROM yardmaster.rollout n
-                WHERE n.name = ANY ($2::text[])
-                  OR n.updated >= to_timestamp($1::double precision / 1000)
-                  OR (SELECT max(greatest(l.noted, l.closed)) FROM (
-                    SELECT r.noted, r.closed FROM yardmaster.run r WHERE r.rollout = n.name
-                    ORDER BY r.id DESC LIMIT 100) l)
-                    >= to_timestamp($1::double precision / 1000)
-                ORDER BY n.updated DESC, n.name
-                """,
-                ["\(max(0, since.milliseconds))", Self.array(names)]
-            )
+            "read the rollouts of the night",
+            """
+            SELECT \(FleetRollout.columns) FROM yardmaster.rollout n
+            WHERE n.name = ANY ($2::text[])
+              OR n.updated >= to_timestamp($1::double precision / 1000)
+              OR (SELECT max(greatest(l.noted, l.closed)) FROM (
+                SELECT r.noted, r.closed FROM yardmaster.run r WHERE r.rollout = n.name
+                ORDER BY r.id DESC LIMIT 100) l)
+                >= to_timestamp($1::double precision / 1000)
+            ORDER BY n.updated DESC, n.name
+            """,
+            ["\(max(0, since.milliseconds))", Self.array(names)]
         ).compactMap { FleetRollout($0) }
     }
 
@@ -268,15 +249,13 @@ extension FleetDatabase {
     package func lastRuns() throws(FleetError) -> [String: FleetRun] {
         var runs: [String: FleetRun] = [:]
         for run in try rows(
-            FleetStatement(
-                "read the last runs",
-                """
-                SELECT \(FleetRun.columns) FROM yardmaster.rollout n CROSS JOIN LATERAL (
-                  SELECT l.* FROM yardmaster.run l WHERE l.rollout = n.name
-                  ORDER BY l.id DESC LIMIT 1) r
-                LEFT JOIN yardmaster.gateway g ON g.instance = r.instance
-                """
-            )
+            "read the last runs",
+            """
+            SELECT \(FleetRun.columns) FROM yardmaster.rollout n CROSS JOIN LATERAL (
+              SELECT l.* FROM yardmaster.run l WHERE l.rollout = n.name
+              ORDER BY l.id DESC LIMIT 1) r
+            LEFT JOIN yardmaster.gateway g ON g.instance = r.instance
+            """
         ).compactMap({ FleetRun($0) }) { runs[run.run.rollout] = run }
         return runs
     }
@@ -284,26 +263,22 @@ extension FleetDatabase {
     /// The zone of the window of the rollout that was worked on last and has one, of those of this name if any.
     package func zone(of rollout: String?) throws(FleetError) -> String? {
         try rows(
-            FleetStatement(
-                "look for the zone",
-                """
-                SELECT p.zone FROM yardmaster.rollout r JOIN yardmaster.plan p ON p.digest = r.plan
-                WHERE ($1::text IS NULL OR r.name = $1) AND p.zone IS NOT NULL
-                ORDER BY r.updated DESC LIMIT 1
-                """,
-                [rollout]
-            )
+            "look for the zone",
+            """
+            SELECT p.zone FROM yardmaster.rollout r JOIN yardmaster.plan p ON p.digest = r.plan
+            WHERE ($1::text IS NULL OR r.name = $1) AND p.zone IS NOT NULL
+            ORDER BY r.updated DESC LIMIT 1
+            """,
+            [rollout]
         ).first?.text(0)
     }
 
     /// The shown part of a plan; nil when no gateway has stored it.
     package func planView(_ digest: String) throws(FleetError) -> String? {
         try rows(
-            FleetStatement(
-                "read the plan",
-                "SELECT view FROM yardmaster.plan WHERE digest = $1",
-                [digest]
-            )
+            "read the plan",
+            "SELECT view FROM yardmaster.plan WHERE digest = $1",
+            [digest]
         ).first?.text(0)
     }
 
@@ -315,23 +290,21 @@ extension FleetDatabase {
         limit: Int
     ) throws(FleetError) -> [Saying] {
         let found = try rows(
-            FleetStatement(
-                "read what was said",
-                """
-                SELECT s.verb, s.rollout, s.vehicle, s.reason,
-                  CASE WHEN s.login IN (s.author, (SELECT tableowner FROM pg_tables
-                      WHERE schemaname = 'yardmaster' AND tablename = 'said'))
-                    THEN s.author ELSE format('%s (%s)', s.author, s.login) END,
-                  (extract(epoch FROM s.at) * 1000)::bigint, n.gateway, n.number
-                FROM yardmaster.said s LEFT JOIN LATERAL (
-                  SELECT r.gateway, r.number FROM yardmaster.run r WHERE r.noted <= s.at
-                  ORDER BY r.id DESC LIMIT 1) n ON true
-                WHERE ($1::text IS NULL OR s.rollout IS NULL OR s.rollout = $1)
-                  AND s.at >= to_timestamp($2::double precision / 1000)
-                ORDER BY s.number DESC LIMIT $3::bigint
-                """,
-                [rollout, "\(max(0, since.milliseconds))", "\(limit)"]
-            )
+            "read what was said",
+            """
+            SELECT s.verb, s.rollout, s.vehicle, s.reason,
+              CASE WHEN s.login IN (s.author, (SELECT tableowner FROM pg_tables
+                  WHERE schemaname = 'yardmaster' AND tablename = 'said'))
+                THEN s.author ELSE format('%s (%s)', s.author, s.login) END,
+              (extract(epoch FROM s.at) * 1000)::bigint, n.gateway, n.number
+            FROM yardmaster.said s LEFT JOIN LATERAL (
+              SELECT r.gateway, r.number FROM yardmaster.run r WHERE r.noted <= s.at
+              ORDER BY r.id DESC LIMIT 1) n ON true
+            WHERE ($1::text IS NULL OR s.rollout IS NULL OR s.rollout = $1)
+              AND s.at >= to_timestamp($2::double precision / 1000)
+            ORDER BY s.number DESC LIMIT $3::bigint
+            """,
+            [rollout, "\(max(0, since.milliseconds))", "\(limit)"]
         )
         var sayings: [Saying] = []
         for row in found {
@@ -365,28 +338,24 @@ extension FleetDatabase {
     /// The runs of all gateways, those that began last first; nil means of all rollouts.
     package func runs(of rollout: String?, limit: Int) throws(FleetError) -> [FleetRun] {
         try rows(
-            FleetStatement(
-                "read the runs",
-                """
-                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
-                WHERE $1::text IS NULL OR r.rollout = $1 ORDER BY r.id DESC LIMIT $2::bigint
-                """,
-                [rollout, "\(limit)"]
-            )
+            "read the runs",
+            """
+            SELECT \(FleetRun.columns) FROM \(FleetRun.source)
+            WHERE $1::text IS NULL OR r.rollout = $1 ORDER BY r.id DESC LIMIT $2::bigint
+            """,
+            [rollout, "\(limit)"]
         ).compactMap { FleetRun($0) }
     }
 
     /// The run of this number of a gateway: the last one where its state directory was made again.
     package func run(_ number: Int, of gateway: String) throws(FleetError) -> FleetRun? {
         try rows(
-            FleetStatement(
-                "look for run \(gateway)/\(number)",
-                """
-                SELECT \(FleetRun.columns) FROM \(FleetRun.source)
-                WHERE r.gateway = $1 AND r.number = $2::bigint ORDER BY r.id DESC LIMIT 1
-                """,
-                [gateway, "\(number)"]
-            )
+            "look for run \(gateway)/\(number)",
+            """
+            SELECT \(FleetRun.columns) FROM \(FleetRun.source)
+            WHERE r.gateway = $1 AND r.number = $2::bigint ORDER BY r.id DESC LIMIT 1
+            """,
+            [gateway, "\(number)"]
         ).first.flatMap { FleetRun($0) }
     }
 
@@ -416,11 +385,9 @@ extension FleetDatabase {
         since: WallTime
     ) throws(FleetError) -> (endings: [Ending], answered: [VehicleID: WallTime]) {
         let found = try rows(
-            FleetStatement(
-                "read how vehicles have ended",
-                Self.endings,
-                ["\(max(0, since.milliseconds))"]
-            )
+            "read how vehicles have ended",
+            Self.endings,
+            ["\(max(0, since.milliseconds))"]
         )
         var endings: [Ending] = []
         var answered: [VehicleID: WallTime] = [:]
@@ -481,15 +448,13 @@ extension FleetDatabase {
         _ values: [String?]
     ) throws(FleetError) -> [FleetVerdictRecord] {
         try rows(
-            FleetStatement(
-                "read the verdicts",
-                """
-                SELECT vehicle, serial, rollout, gateway, run, outcome, failure, sentence, version,
-                  (extract(epoch FROM at) * 1000)::bigint
-                FROM yardmaster.verdict WHERE counts AND (\(condition)) ORDER BY number
-                """,
-                values
-            )
+            "read the verdicts",
+            """
+            SELECT vehicle, serial, rollout, gateway, run, outcome, failure, sentence, version,
+              (extract(epoch FROM at) * 1000)::bigint
+            FROM yardmaster.verdict WHERE counts AND (\(condition)) ORDER BY number
+            """,
+            values
         ).compactMap { row in
             guard let vehicle = row.vehicle(0),
                 let serial = row.text(1).flatMap({ Serial($0) }), let rollout = row.text(2),
@@ -519,27 +484,25 @@ extension FleetDatabase {
         known: [VehicleID: WallTime] = [:]
     ) throws(FleetError) -> [Sighting] {
         let found = try rows(
-            FleetStatement(
-                "read when vehicles answered",
-                """
-                SELECT vehicle, (extract(epoch FROM max(at)) * 1000)::bigint FROM (
-                  SELECT e.vehicle, l.at FROM yardmaster.rollout r
-                  JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
-                    AND e.vehicle = coalesce($1, e.vehicle) AND e.vehicle <> ALL ($2::text[])
-                  CROSS JOIN LATERAL (SELECT v.at FROM yardmaster.verdict v
-                    WHERE v.rollout = e.rollout AND v.vehicle = e.vehicle
-                      AND \(Self.answered)
-                    ORDER BY v.number DESC LIMIT 1) l
-                  UNION ALL SELECT vehicle, begun FROM yardmaster.debt
-                  UNION ALL SELECT s.vehicle, s.begun FROM yardmaster.rollout r
-                  JOIN yardmaster.step s ON s.rollout = r.name AND s.beginning = r.beginning
-                  UNION ALL SELECT vehicle, begun FROM yardmaster.step
-                  WHERE outcome IS NULL OR outcome = 'in-doubt'
-                ) a WHERE $1::text IS NULL OR vehicle = $1
-                GROUP BY vehicle
-                """,
-                [vehicle?.text, Self.array(known.keys.map(\.text))]
-            )
+            "read when vehicles answered",
+            """
+            SELECT vehicle, (extract(epoch FROM max(at)) * 1000)::bigint FROM (
+              SELECT e.vehicle, l.at FROM yardmaster.rollout r
+              JOIN yardmaster.execution e ON e.rollout = r.name AND e.beginning = r.beginning
+                AND e.vehicle = coalesce($1, e.vehicle) AND e.vehicle <> ALL ($2::text[])
+              CROSS JOIN LATERAL (SELECT v.at FROM yardmaster.verdict v
+                WHERE v.rollout = e.rollout AND v.vehicle = e.vehicle
+                  AND \(Self.answered)
+                ORDER BY v.number DESC LIMIT 1) l
+              UNION ALL SELECT vehicle, begun FROM yardmaster.debt
+              UNION ALL SELECT s.vehicle, s.begun FROM yardmaster.rollout r
+              JOIN yardmaster.step s ON s.rollout = r.name AND s.beginning = r.beginning
+              UNION ALL SELECT vehicle, begun FROM yardmaster.step
+              WHERE outcome IS NULL OR outcome = 'in-doubt'
+            ) a WHERE $1::text IS NULL OR vehicle = $1
+            GROUP BY vehicle
+            """,
+            [vehicle?.text, Self.array(known.keys.map(\.text))]
         )
         var last = known
         for row in found {
