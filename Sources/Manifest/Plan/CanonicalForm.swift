@@ -7,13 +7,7 @@ import Families
 /// of images, the storage of secrets, and the choice of controllers. So a plan keeps its digest
 /// when a mirror moves or when another gateway continues a run.
 struct CanonicalForm {
-    let name: String
-    let vehicles: [PlannedVehicle]
-    let images: [PlannedImage]
-    let always: [Step]
-    let rollout: RolloutPolicy
-    let settle: SettleSettings
-    let connect: ConnectSettings
+    let plan: FrozenPlan
 
     /// JSON with its members in a fixed order; a list of steps that vehicles share occurs once.
     var value: JSONValue {
@@ -21,7 +15,7 @@ struct CanonicalForm {
         var rows: [JSONValue] = []
         var previous: (steps: [Step], index: Int)?
         var known: [String: Int] = [:]
-        for vehicle in vehicles {
+        for vehicle in plan.vehicles {
             let index: Int
             if let previous, previous.steps == vehicle.steps {
                 index = previous.index
@@ -47,20 +41,20 @@ struct CanonicalForm {
         }
         return .object([
             "form": "yardmaster-plan-1",
-            "name": .string(name),
+            "name": .string(plan.name),
             "vehicles": .array(rows),
             "steps": .array(lists.map(JSONValue.array)),
-            "always": .array(always.map(Self.value)),
-            "images": .array(images.map(Self.value)),
-            "rollout": Self.value(rollout),
+            "always": .array(plan.always.map(Self.value)),
+            "images": .array(plan.images.map(Self.value)),
+            "rollout": Self.value(plan.rollout),
             "settle": .object([
-                "quiet": Self.value(settle.quiet),
-                "confirm-gap": Self.value(settle.confirmGap),
-                "deadline": Self.value(settle.deadline),
+                "quiet": Self.value(plan.settle.quiet),
+                "confirm-gap": Self.value(plan.settle.confirmGap),
+                "deadline": Self.value(plan.settle.deadline),
             ]),
             "connect": .object([
-                "timeout": Self.value(connect.timeout),
-                "attempts": .int(connect.attempts),
+                "timeout": Self.value(plan.connect.timeout),
+                "attempts": .int(plan.connect.attempts),
             ]),
         ])
     }
@@ -68,8 +62,8 @@ struct CanonicalForm {
     /// The labels that decide the vehicle's wave, or whether anything is done on it.
     private func labels(of vehicle: PlannedVehicle) -> [JSONMember] {
         guard !vehicle.labels.isEmpty else { return [] }
-        var asked = Set(rollout.spread).union(vehicle.steps.flatMap(\.requiredLabels))
-        if let own = rollout.window?.own { asked.insert(own.label) }
+        var asked = Set(plan.rollout.spread).union(vehicle.steps.flatMap(\.requiredLabels))
+        if let own = plan.rollout.window?.own { asked.insert(own.label) }
         return vehicle.labels.filter { asked.contains($0.name) }
             .map { JSONMember($0.name, .string($0.value)) }
     }

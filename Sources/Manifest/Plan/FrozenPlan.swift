@@ -24,7 +24,7 @@ package struct FrozenPlan: Sendable, Equatable {
     /// vehicles.
     package let waveSizes: [Int]
     /// Identifies everything that decides the work.
-    package let digest: SHA256Digest
+    package private(set) var digest = SHA256.digest(of: [])
     /// The place of the manifest.
     package let place: Place
     /// Warnings about rules of the rollout that can never apply to these vehicles.
@@ -67,16 +67,7 @@ package struct FrozenPlan: Sendable, Equatable {
         self.profiles = profiles
         self.place = place
         waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
-        let form = CanonicalForm(
-            name: name,
-            vehicles: vehicles,
-            images: images,
-            always: always,
-            rollout: rollout,
-            settle: settle,
-            connect: connect
-        )
-        digest = SHA256.digest(of: form.value.bytes)
+        digest = SHA256.digest(of: canonical.bytes)
     }
 
     /// The same plan beside the files as they are now.
@@ -109,17 +100,7 @@ package struct FrozenPlan: Sendable, Equatable {
     }
 
     /// The value from whose text the digest is calculated: one spelling for each plan.
-    var canonical: JSONValue {
-        CanonicalForm(
-            name: name,
-            vehicles: vehicles,
-            images: images,
-            always: always,
-            rollout: rollout,
-            settle: settle,
-            connect: connect
-        ).value
-    }
+    var canonical: JSONValue { CanonicalForm(plan: self).value }
 
     /// The text from which the digest is calculated: compact JSON.
     package var canonicalText: String { canonical.text }
