@@ -17,9 +17,12 @@ package struct ScheduleBuilder: Sendable {
         schedule.isPartial = vehicles.count < plan.vehicles.count
         // A wave without a vehicle of this run keeps its number: it ends as soon as it begins.
         schedule.waves = Waves.vehicles(plan).map { wave in wave.compactMap { index[$0] } }
+        let own = policy.window.flatMap { $0.own == nil ? nil : $0 }
+        var openings = vehicles.map { _ in own?.openings ?? [] }
         for vehicle in plan.vehicles {
             guard let number = index[vehicle.id] else { continue }
             schedule.models[number] = Waves.stratum(of: vehicle, policy.spread)
+            openings[number] = own?.openings(of: vehicle) ?? []
         }
         schedule.rules = WaveBoard.Rules(
             pause: policy.pause,
@@ -30,14 +33,7 @@ package struct ScheduleBuilder: Sendable {
         schedule.limits.canaryPatience = plan.connect.timeout
         schedule.limits.airtime = policy.airtime
         schedule.limits.window = policy.window.map { window in
-            let own = plan.vehicles.map { ($0.id, window.openings(of: $0)) }
-            let openings = Dictionary(own, uniquingKeysWith: { first, _ in first })
-            return RunWindow(
-                window,
-                zone: zone,
-                openings: window.own == nil
-                    ? [] : vehicles.map { openings[$0] ?? window.openings }
-            )
+            RunWindow(window, zone: zone, openings: own == nil ? [] : openings)
         }
         schedule.linksPerAdapter = plan.radio.linksPerAdapter
         schedule.overlaps = plan.radio.takesTurns
