@@ -59,58 +59,48 @@ package enum PlanDifference {
 
 /// The fields of a plan, each with its path; those of a vehicle include its steps and their images.
 private struct PlanLeaves {
-    struct Leaf {
-        let path: String
-        let value: String
-    }
+    typealias Leaf = (path: String, value: String)
 
     private(set) var vehicles: [(String, [Leaf])] = []
     private(set) var others: [Leaf] = []
 
     init(_ plan: JSONValue) {
         func elements(_ name: String) -> [JSONValue] { plan[name]?.array ?? [] }
-        let steps = elements("steps")
-        var images: [String: [Leaf]] = [:]
-        for image in elements("images") {
-            let name = image["name"]?.string ?? ""
-            images[name] = Self.leaves(image, "image \(name)")
+        func named(_ pairs: [(JSONValue?, JSONValue?)]) -> [String: JSONValue] {
+            let pairs = pairs.map { ($0?.string ?? "", $1 ?? .null) }
+            return Dictionary(pairs) { first, _ in first }
         }
-        let pairs = elements("devices").compactMap(\.array)
-        let devices = Dictionary(
-            pairs.map { ($0.first?.string ?? "", $0.last ?? .null) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        let steps = elements("steps")
+        let images = named(elements("images").map { ($0["name"], $0) })
+        let devices = named(elements("devices").compactMap(\.array).map { ($0.first, $0.last) })
         for row in elements("vehicles") {
             guard let row = row.array, row.count >= 5, let id = row[0].string else { continue }
             let index = row[4].integer.flatMap { Int(exactly: $0) } ?? -1
             let own = steps.indices.contains(index) ? steps[index] : .null
-            let parts = [
-                ("serial", row[1]), ("family", row[2]), ("profile", row[3]),
-                ("label", row.count > 5 ? row[5] : .null), ("device", devices[id] ?? .null),
-                ("step", own),
-            ]
+            let facts = JSONValue.object([
+                "serial": row[1], "family": row[2], "profile": row[3],
+                "label": row.count > 5 ? row[5] : nil, "device": devices[id], "step": own,
+            ])
             let names = (own.array ?? []).flatMap { step in
                 [step["update"]].compactMap(\.self) + (step["via"]?.array ?? [])
             }.compactMap(\.string)
-            let leaves =
-                parts.flatMap { Self.leaves($0.1, $0.0) }
-                + Set(names).sorted().flatMap { images[$0] ?? [] }
-            vehicles.append((id, leaves))
+            let sent = Set(names).sorted().flatMap { name in
+                Self.leaves(images[name] ?? .null, "image \(name)")
+            }
+            vehicles.append((id, Self.leaves(facts) + sent))
         }
-        for member in plan.members ?? []
-        where !["vehicles", "steps", "images", "devices"].contains(member.name) {
-            others += Self.leaves(member.value, member.name)
-        }
+        let apart = ["vehicles", "steps", "images", "devices"]
+        others = Self.leaves(.object((plan.members ?? []).filter { !apart.contains($0.name) }))
     }
 
-    private static func leaves(_ value: JSONValue, _ path: String) -> [Leaf] {
+    private static func leaves(_ value: JSONValue, _ path: String = "") -> [Leaf] {
         switch value {
         case .null: []
         case .object(let members):
-            members.flatMap { leaves($0.value, "\(path): \($0.name)") }
+            members.flatMap { leaves($0.value, (path.isEmpty ? "" : "\(path): ") + $0.name) }
         case .array(let elements):
             elements.enumerated().flatMap { leaves($0.element, "\(path) \($0.offset + 1)") }
-        case .bool, .string, .integer, .number: [Leaf(path: path, value: text(value, path))]
+        case .bool, .string, .integer, .number: [(path, text(value, path))]
         }
     }
 
