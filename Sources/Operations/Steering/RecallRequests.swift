@@ -65,13 +65,13 @@ extension OperatorRequests {
     /// What a wish is understood by.
     private struct Known {
         let uses: [RecallUse]
-        /// The images of kept plans and of transfers.
-        let images: [Named]
+        /// The images of transfers.
+        let sent: [Named]
     }
 
     package func recall(_ wish: RecallWish) async throws(CommandError) -> RecallAnswer {
         try await withJournal { journal, _ throws(CommandError) in
-            let known = try await known(wish, journal)
+            let known = try await known(of: wish.rollout, journal)
             guard wish.act != .list else {
                 return RecallAnswer(sentences: Self.list(known.uses), uses: known.uses)
             }
@@ -95,7 +95,7 @@ extension OperatorRequests {
             } own: { journal throws(JournalError) in
                 try await journal.recall(recall)
             }
-            let uses = try await self.known(wish, journal, isDone: true).uses
+            let uses = try await self.known(of: wish.rollout, journal).uses
                 .filter { $0.recall.image == image }
             let words = "\(name.visible): recalled, no run begins to send it"
             return RecallAnswer(sentences: [words] + effects(uses, wish.flags), uses: uses)
@@ -138,25 +138,17 @@ extension OperatorRequests {
     }
 
     private func known(
-        _ wish: RecallWish,
-        _ journal: Journal,
-        isDone: Bool = false
+        of rollout: String?,
+        _ journal: Journal
     ) async throws(CommandError) -> Known {
-        let (archive, rollout) = (PlanArchive(state: state), wish.rollout)
-        let needsNames = wish.act != .list && !isDone
-        let planned = (needsNames ? rollout.map { [$0] } ?? archive.names : [])
-            .flatMap { archive.plan(nil, of: $0)?.images ?? [] }.map { ($0.digest, $0.name) }
-        return try await stored(journal) { fleet throws(FleetError) in
+        try await stored(journal) { fleet throws(FleetError) in
             Known(
                 uses: try await fleet.recallUses(try await fleet.debts()),
-                images: planned + (try await fleet.sentImages(of: rollout))
+                sent: try await fleet.sentImages(of: rollout)
             )
         } own: { journal throws(JournalError) in
             try await journal.look { view throws(JournalError) in
-                Known(
-                    uses: try view.recallUses(),
-                    images: planned + (try view.sentImages(of: rollout))
-                )
+                Known(uses: try view.recallUses(), sent: try view.sentImages(of: rollout))
             }
         }
     }
@@ -181,13 +173,17 @@ extension OperatorRequests {
 
     /// The image that a person means; throws when it is none, or one of several.
     private func image(_ wish: RecallWish, _ known: Known) throws(CommandError) -> Named {
-        func named(_ image: SHA256Digest, or name: some StringProtocol) -> Named {
-            (image, known.images.first { $0.image == image }?.name ?? String(name))
-        }
         let recalls = known.uses.map(\.recall).filter {
             $0.name == wish.image || $0.image.description == wish.image
         }
         if wish.act == .lift, recalls.count == 1 { return (recalls[0].image, recalls[0].name) }
+        let archive = PlanArchive(state: state)
+        let planned = (wish.rollout.map { [$0] } ?? archive.names)
+            .flatMap { archive.plan(nil, of: $0)?.images ?? [] }
+        let images: [Named] = planned.map { ($0.digest, $0.name) } + known.sent
+        func named(_ image: SHA256Digest, or name: some StringProtocol) -> Named {
+            (image, images.first { $0.image == image }?.name ?? String(name))
+        }
         if let image = SHA256Digest(wish.image) { return named(image, or: wish.image.prefix(12)) }
         if access(wish.image, F_OK) == 0 {
             do throws(ImageError) {
@@ -196,7 +192,7 @@ extension OperatorRequests {
                 return named(SHA256.digest(of: bytes), or: file ?? wish.image[...])
             } catch { throw CommandError(.inputMissing, error.description) }
         }
-        let fitting = Set(known.images.filter { $0.name == wish.image }.map(\.image)).sorted()
+        let fitting = Set(images.filter { $0.name == wish.image }.map(\.image)).sorted()
         guard let image = fitting.first else {
             throw CommandError(
                 .inputMissing,
