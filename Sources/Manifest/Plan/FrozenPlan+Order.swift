@@ -11,46 +11,18 @@ extension FrozenPlan {
     ) -> FrozenPlan {
         var needed = PlanCheck.imageNames(steps)
         for step in steps { needed.formUnion(step.update?.via ?? []) }
-        return with(
-            name: name,
-            vehicles: vehicles.filter { chosen.contains($0.id) }.map { $0.with(steps: steps) },
-            images: images.filter { needed.contains($0.name) },
-            rollout: RolloutPolicy(
+        return with(name: name) { plan in
+            plan.vehicles = vehicles.filter { chosen.contains($0.id) }
+                .map { $0.with(steps: steps) }
+            plan.images = images.filter { needed.contains($0.name) }
+            plan.rollout = RolloutPolicy(
                 waves: [.rest],
                 pause: nil,
                 window: nil,
                 retry: rollout.retry,
                 tolerance: rollout.tolerance
             )
-        )
-    }
-
-    /// The same fleet with other work.
-    func with(
-        name: String,
-        vehicles: [PlannedVehicle],
-        images: [PlannedImage] = [],
-        always: [Step] = [],
-        rollout: RolloutPolicy,
-        trust: TrustPolicy? = nil
-    ) -> FrozenPlan {
-        var plan = FrozenPlan(
-            name: name,
-            vehicles: vehicles,
-            list: list,
-            images: images,
-            always: always,
-            rollout: rollout,
-            radio: radio,
-            settle: settle,
-            connect: connect,
-            fetch: fetch,
-            trust: trust ?? self.trust,
-            profiles: profiles,
-            place: place
-        )
-        plan.holders = holders
-        return plan
+        }
     }
 }
 
@@ -62,14 +34,11 @@ extension FrozenPlan {
     /// with the same waves, windows and gates.
     package var rotating: FrozenPlan {
         let step = Step(.rotate, at: place)
-        var policy = rollout
-        // A setting that repeats updates each night must not repeat the rotation of secrets.
-        policy.again = .whenAsked
-        return with(
-            name: name + Self.rotation,
-            vehicles: vehicles.filter(\.keepsSecretInFile).map { $0.with(steps: [step]) },
-            rollout: policy
-        )
+        return with(name: name + Self.rotation) { plan in
+            plan.vehicles = vehicles.filter(\.keepsSecretInFile).map { $0.with(steps: [step]) }
+            // A setting that repeats updates each night must not repeat the rotation of secrets.
+            plan.rollout.again = .whenAsked
+        }
     }
 
     /// The plan of this name that is derived from this one: itself, or its rotation.

@@ -3,26 +3,26 @@ package import Base
 /// Everything that decides the work of a run, fixed before it starts: vehicles, steps, images,
 /// rules.
 package struct FrozenPlan: Sendable, Equatable {
-    package let name: String
+    package private(set) var name: String
     /// In the order of the fleet list, which the waves divide.
-    package private(set) var vehicles: [PlannedVehicle]
+    package internal(set) var vehicles: [PlannedVehicle]
     /// All vehicles of the list: of an order, more than those that it is for.
     package private(set) var list: [PlannedVehicle]
     /// The images that steps need, sorted by name.
-    package private(set) var images: [PlannedImage]
+    package internal(set) var images: [PlannedImage]
     /// The steps at the end on each vehicle, whatever happened.
-    package let always: [Step]
-    package let rollout: RolloutPolicy
+    package internal(set) var always: [Step]
+    package internal(set) var rollout: RolloutPolicy
     package let radio: RadioSettings
     package let settle: SettleSettings
     package let connect: ConnectSettings
     package let fetch: FetchPolicy
-    package let trust: TrustPolicy
+    package internal(set) var trust: TrustPolicy
     /// The folder of profiles that the manifest names; nil when it names none.
     package let profiles: String?
     /// The number of vehicles in each wave; no wave is empty, and together they contain all
     /// vehicles.
-    package let waveSizes: [Int]
+    package private(set) var waveSizes: [Int] = []
     /// Identifies everything that decides the work.
     package private(set) var digest = SHA256.digest(of: [])
     /// The place of the manifest.
@@ -66,8 +66,25 @@ package struct FrozenPlan: Sendable, Equatable {
         self.trust = trust
         self.profiles = profiles
         self.place = place
+        freeze()
+    }
+
+    private mutating func freeze() {
         waveSizes = Self.sizes(of: rollout.waves, total: vehicles.count)
         digest = SHA256.digest(of: canonical.bytes)
+    }
+
+    /// The same fleet with other work, under another name.
+    ///
+    /// It begins without images, steps at the end, and people who are notified.
+    func with(name: String, _ change: (inout FrozenPlan) -> Void) -> FrozenPlan {
+        var plan = self
+        plan.name = name
+        (plan.images, plan.always, plan.remarks) = ([], [], [])
+        (plan.zonePlace, plan.notify, plan.checkPlace) = (nil, nil, nil)
+        change(&plan)
+        plan.freeze()
+        return plan
     }
 
     /// The same plan beside the files as they are now.

@@ -81,24 +81,22 @@ extension FrozenPlan {
     /// The same fleet with other work: each module goes back to its image, with the same conditions,
     /// waves, windows and gates.
     package func returning(_ way: WayBack) -> FrozenPlan {
-        var policy = rollout
-        policy.again = .whenAsked
-        // The run of the rollout ends at its next safe point.
-        policy.overlap = .replace
-        var plan = with(
-            name: Self.rollback(of: name),
-            vehicles: vehicles.compactMap { vehicle in
+        with(name: Self.rollback(of: name)) { plan in
+            plan.vehicles = vehicles.compactMap { vehicle in
                 way.targets[vehicle.serial].map {
                     vehicle.with(steps: vehicle.steps(to: $0, place))
                 }
-            },
-            images: way.images,
-            always: always,
-            rollout: policy,
-            trust: TrustPolicy(repositories: [], allowed: trust.allowed, denied: trust.denied)
-        )
-        plan.notify = notify
-        return plan
+            }
+            (plan.images, plan.always, plan.notify) = (way.images, always, notify)
+            plan.rollout.again = .whenAsked
+            // The run of the rollout ends at its next safe point.
+            plan.rollout.overlap = .replace
+            plan.trust = TrustPolicy(
+                repositories: [],
+                allowed: trust.allowed,
+                denied: trust.denied
+            )
+        }
     }
 }
 
