@@ -8,6 +8,8 @@ package struct BlueZSettings: Sendable {
     package var connectPatience = Duration.seconds(25)
     /// How long finding the services may take once there is a link.
     package var servicesPatience = Duration.seconds(30)
+    /// How long a module may take to answer, or to end the link, after a bond was refused to it.
+    package var unbondedPatience = Duration.seconds(5)
     /// How long to wait for a BlueZ daemon that is restarting.
     package var servicePatience = Duration.seconds(5)
     /// How long an advertisement stays registered without a central before it is registered again.
@@ -36,6 +38,7 @@ package struct BlueZSettings: Sendable {
         var rules = LinkMachine.Rules()
         rules.connecting = connectPatience
         rules.services = servicesPatience
+        rules.unbonded = unbondedPatience
         return rules
     }
 }

@@ -49,6 +49,38 @@ import Testing
         #expect(agent.done(.beDefault, isRefused: true) == [.begin(1)])
     }
 
+    @Test func `an agent is there for a link without a pairing, so that it can refuse one`() {
+        var agent = AgentMachine()
+        #expect(agent.connects() == [.perform(.register(.none))])
+        #expect(agent.connects() == [])
+        #expect(agent.done(.register(.none), isRefused: false) == [])
+        // Whatever agent there is can refuse: none is exchanged for that.
+        #expect(agent.wants(1, byPasskey) == [.perform(.unregister)])
+        #expect(agent.done(.unregister, isRefused: false) == [.perform(.register(.keyboard))])
+        #expect(agent.done(.register(.keyboard), isRefused: false) == [.begin(1)])
+        #expect(agent.ended(1) == [])
+        #expect(agent.connects() == [])
+        agent.released()
+        #expect(agent.connects() == [.perform(.register(.none))])
+    }
+
+    @Test func `an agent that is refused keeps no link waiting, and is tried at the next one`() {
+        var agent = AgentMachine()
+        _ = agent.connects()
+        #expect(agent.done(.register(.none), isRefused: true) == [])
+        #expect(agent.connects() == [.perform(.register(.none))])
+        agent.voided()
+        #expect(agent.connects() == [.perform(.register(.none))])
+    }
+
+    @Test func `every question but the one about a service is about a bond`() {
+        typealias Question = AgentMachine.Question
+        #expect(!Question.service.isAboutBond)
+        for question: Question in [
+            .authorization, .passkey, .confirmation, .pinCode, .showPasskey, .showPinCode,
+        ] { #expect(question.isAboutBond) }
+    }
+
     @Test func `only what a job allows is answered with yes`() {
         typealias Question = AgentMachine.Question
         let all: [Question] = [

@@ -222,6 +222,62 @@ import Workbench
         }
     }
 
+    // 8
+    @Test(arguments: [ScriptedBlueZ.Bond.needed, .insisted])
+    func `a module that needs a bond which nobody allows is named by its first request`(
+        bond: ScriptedBlueZ.Bond
+    ) async throws {
+        var settings = BlueZSettings()
+        settings.unbondedPatience = .milliseconds(300)
+        try await ScriptedBench.with(settings) { bench in
+            await bench.fake.change { $0.bond = bond }
+            let link = try await connect(bench)
+            let begin = bench.time.now
+            await #expect(throws: RadioError.bond(.notConfigured)) {
+                try await link.subscribe(to: ContractPeer.echo, before: soon(bench))
+            }
+            if bond == .needed {
+                // The daemon does not ask again, and answers nothing more.
+                await #expect(throws: RadioError.bond(.notConfigured)) {
+                    try await link.read(ContractPeer.store, before: soon(bench))
+                }
+            }
+            #expect(begin.duration(to: bench.time.now) < .seconds(10))
+            await link.disconnect()
+            #expect(await bench.fake.count("RegisterAgent") == 1)
+            // Another program's agent stays the default one.
+            #expect(await bench.fake.count("RequestDefaultAgent") == 0)
+        }
+    }
+
+    // 8
+    @Test func `a module that wants a bond without need is worked with`() async throws {
+        var settings = BlueZSettings()
+        settings.unbondedPatience = .milliseconds(300)
+        try await ScriptedBench.with(settings) { bench in
+            await bench.fake.change { $0.bond = .wished }
+            let link = try await connect(bench)
+            try await link.write([1, 2], to: ContractPeer.store, before: soon(bench))
+            // It answers again only when the link ends: this is no matter of the bond any more.
+            try await link.write([3], to: ContractPeer.order, before: soon(bench))
+            let deadline = bench.time.now.advanced(by: .seconds(1))
+            await #expect(throws: RadioError.timedOut) {
+                try await link.read(ContractPeer.store, before: deadline)
+            }
+            await link.disconnect()
+        }
+    }
+
+    // 8
+    @Test func `a bond that is needed before the services are found is named, too`() async throws {
+        var settings = BlueZSettings()
+        settings.servicesPatience = .milliseconds(300)
+        try await ScriptedBench.with(settings) { bench in
+            await bench.fake.change { $0.bond = .neededForServices }
+            await #expect(throws: RadioError.bond(.notConfigured)) { try await connect(bench) }
+        }
+    }
+
     // 9
     @Test func `a device that the host has dropped is searched and connected to`() async throws {
         try await ScriptedBench.with { bench in

@@ -134,6 +134,54 @@ private struct LinkBench {
         #expect(bench.pass(.seconds(5)) == [.failed(.radio(.timedOut)), .over])
     }
 
+    @Test func `services that a refused bond keeps back have that reason`() {
+        for isLost in [true, false] {
+            var bench = LinkBench()
+            _ = bench.begin()
+            _ = bench.connected()
+            _ = bench.answer(.connect)
+            bench.machine.bondRefused(at: bench.now)
+            let end = isLost ? bench.connected(false) : bench.pass(.seconds(30))
+            #expect(end == [.call(.disconnect)])
+            _ = bench.connected(false)
+            #expect(
+                bench.answer(.disconnect)
+                    == [.forget, .failed(.radio(.bond(.notConfigured))), .over]
+            )
+        }
+    }
+
+    @Test func `a bond that was refused long ago, or that has a setting, explains no lost link`() {
+        for policy in [BondPolicy.unbonded, BondPolicy(.justWorks)] {
+            var bench = LinkBench(policy)
+            _ = bench.begin()
+            _ = bench.connected()
+            _ = bench.answer(policy.pairing == .none ? .connect : .pair)
+            bench.machine.bondRefused(at: bench.now)
+            #expect((bench.machine.bondLimit(at: bench.now) == nil) == (policy.pairing != .none))
+            bench.now = bench.now.advanced(by: .seconds(policy.pairing == .none ? 6 : 1))
+            _ = bench.connected(false)
+            #expect(
+                bench.answer(.disconnect) == [.forget, .failed(.radio(.connectFailed)), .over]
+            )
+        }
+    }
+
+    @Test func `services that are found need no bond, and neither does a module that answers`() {
+        var bench = LinkBench()
+        _ = bench.begin()
+        _ = bench.connected()
+        _ = bench.answer(.connect)
+        bench.machine.bondRefused(at: bench.now)
+        _ = bench.resolved()
+        #expect(bench.machine.bondLimit(at: bench.now) == nil)
+        bench = .standing()
+        bench.machine.bondRefused(at: bench.now)
+        #expect(bench.machine.bondLimit(at: bench.now) == bench.now.advanced(by: .seconds(5)))
+        bench.machine.bondUnneeded()
+        #expect(bench.machine.bondLimit(at: bench.now) == nil)
+    }
+
     @Test func `an attempt that somebody began is joined, and not ended under him`() {
         var bench = LinkBench()
         _ = bench.begin()

@@ -131,6 +131,45 @@ import Testing
         }
     }
 
+    @Test func `after a refused bond an answer is waited for only a short time`() {
+        let failed = RequestMachine.Action.fail(.bond(.notConfigured))
+        // In bluetoothd, or still behind packets that are not taken any more.
+        for isSent in [true, false] {
+            var machine = isSent ? asked(.startNotify) : machine(.startNotify)
+            if !isSent { _ = machine.notDrained(at: Self.begin) }
+            machine.bondRefused(until: Self.at(5_000))
+            if isSent { #expect(machine.deadline == Self.at(5_000)) }
+            #expect(machine.tick(at: Self.at(4_999)) == (isSent ? .wait : .look))
+            #expect(machine.tick(at: Self.at(5_000)) == failed)
+        }
+        // The caller's limit may be earlier: the reason is the same.
+        var machine = asked(before: .seconds(3))
+        machine.bondRefused(until: Self.at(5_000))
+        #expect(machine.tick(at: Self.at(3_000)) == failed)
+        // The module, or bluetoothd, may report the end of the link first.
+        machine = asked()
+        machine.bondRefused(until: Self.at(5_000))
+        #expect(machine.lost() == failed)
+        machine = asked()
+        machine.bondRefused(until: Self.at(5_000))
+        #expect(machine.answered(.notConnected, at: Self.at(100)) == failed)
+    }
+
+    @Test func `a module that answers does not need the bond that it wanted`() {
+        var machine = asked()
+        machine.bondRefused(until: Self.at(5_000))
+        machine.bondUnneeded()
+        #expect(machine.deadline == Self.at(10_000))
+        #expect(machine.tick(at: Self.at(10_000)) == .fail(.timedOut))
+        machine = asked()
+        machine.bondRefused(until: Self.at(5_000))
+        #expect(machine.answered(nil, at: Self.at(100)) == .done)
+        let kinds: [RequestMachine.Kind] = [
+            .read, .write, .command, .startNotify, .acquireNotify, .acquireWrite,
+        ]
+        #expect(kinds.filter(\.isAnsweredByModule) == [.read, .write, .startNotify])
+    }
+
     @Test func `a socket that we let go a moment ago is waited for, another's is not`() {
         var machine = asked(.acquireWrite)
         #expect(machine.answered(.acquired, at: Self.begin) == .wait)

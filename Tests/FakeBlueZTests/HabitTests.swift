@@ -333,6 +333,42 @@ import Testing
         }
     }
 
+    @Test func `after a pairing that failed for a request nothing is answered on that link`()
+        async throws
+    {
+        try await with { client, fake in
+            await fake.arrange { world in
+                for case let peer as ContractPeer in world.devices {
+                    peer.security = AirSecurity(AirSecurity.Plan(.justWorks))
+                }
+            }
+            try await client.find()
+            try await client.connect()
+            let value = DBusValue.bytes([1])
+            // There is no agent. The second request has nothing to do with the first one.
+            for characteristic in [store, echo] {
+                await #expect(throws: BusError.timedOut) {
+                    try await client.call(
+                        "WriteValue",
+                        "GattCharacteristic1",
+                        at: characteristic,
+                        value,
+                        .properties(["type": .string("request")]),
+                        patience: .seconds(1)
+                    )
+                }
+            }
+            async let late = client.refusal(
+                "ReadValue",
+                "GattCharacteristic1",
+                at: store,
+                .properties([:])
+            )
+            try await client.call("Disconnect", "Device1", at: peer)
+            #expect(await late == "Failed: Not connected")
+        }
+    }
+
     @Test func `what is written is read, at an offset too`() async throws {
         try await with { client, _ in
             try await client.connect()

@@ -15,6 +15,19 @@ package actor ScriptedBlueZ {
         case brief
     }
 
+    /// What the peer does about a bond; there is none, and it needs a confirmation.
+    package enum Bond: Sendable {
+        case unwanted
+        /// The peer asks for it when a link is up, and also works without it.
+        case wished
+        /// The peer refuses each request before it.
+        case needed
+        /// The same, and the peer ends the link when its bond is refused.
+        case insisted
+        /// The daemon reads a value that needs it while it resolves the services.
+        case neededForServices
+    }
+
     /// The mistakes to make; each call uses up one entry of its list.
     package struct Script: Sendable {
         package var connecting: [Connecting] = []
@@ -34,6 +47,7 @@ package actor ScriptedBlueZ {
         package var hasSockets = true
         package var visitorMTU: UInt16 = 185
         package var isBonded = false
+        package var bond = Bond.unwanted
         /// The number of other advertisers, each five times per second.
         package var crowd = 0
     }
@@ -61,6 +75,10 @@ package actor ScriptedBlueZ {
     private var known: Set<ObjectPath> = []
     private var peerSockets: [String: PeerSocket] = [:]
     private var silent = false
+    /// Whether a bond was refused on this link: the daemon sends no request over it again.
+    private var isStuck = false
+    /// The agents in the order of their registration: the daemon asks the first one.
+    private var agents: [(owner: String, path: ObjectPath)] = []
 
     // State of the visitor and of what it visits.
     private var isLooking = true
@@ -73,6 +91,7 @@ package actor ScriptedBlueZ {
         let write: PeerSocket?
     }
 
+    private static let manager = ObjectPath("/org/bluez") ?? .root
     package static let hci = ObjectPath("/org/bluez/hci0") ?? .root
     package static let adapterAddress = "00:11:22:33:44:55"
     package static let failed = "org.bluez.Error.Failed"
@@ -93,6 +112,9 @@ package actor ScriptedBlueZ {
         generation += 1
         known = []
         await new.exportManager(at: .root)
+        await new.export(Description.agentManager, at: Self.manager, properties: [:]) {
+            [weak self] call in self?.assumeIsolated { $0.agentCall(call) }
+        }
         await exportAdapter(new)
         guard try await new.requestName("org.bluez") else { throw BusError.disconnected }
         tick(generation)
@@ -103,6 +125,7 @@ package actor ScriptedBlueZ {
         dropPeer(tell: false)
         endVisit()
         discoverers = []
+        agents = []
         application = nil
         advertisements = [:]
         await connection?.close()
@@ -446,8 +469,71 @@ package actor ScriptedBlueZ {
             script.unresolved -= 1
             return
         }
+        switch script.bond {
+        case .unwanted, .needed, .insisted: break
+        case .wished: askForBond()
+        case .neededForServices: return askForBond()
+        }
         after(.milliseconds(30)) { $0.resolve() }
     }
+
+    // MARK: Bonds
+
+    private func agentCall(_ call: IncomingCall) {
+        calls[call.member, default: 0] += 1
+        let path = call.arguments.first?.asPath ?? .root
+        switch call.member {
+        case "RegisterAgent":
+            guard !agents.contains(where: { $0.owner == call.sender }) else {
+                return call.fail(ErrorReply("org.bluez.Error.AlreadyExists", "Already Exists"))
+            }
+            agents.append((call.sender, path))
+            call.reply()
+        case "UnregisterAgent":
+            agents.removeAll { $0.owner == call.sender }
+            call.reply()
+        case "RequestDefaultAgent": call.reply()
+        default: call.fail(.unknownMethod(call.member))
+        }
+    }
+
+    /// The kernel pairs, and the daemon asks its default agent; without one it refuses by itself.
+    private func askForBond() {
+        guard let agent = agents.first else { return bondRefused() }
+        let call = MethodCall(
+            "RequestAuthorization",
+            of: "org.bluez.Agent1",
+            at: agent.path,
+            on: agent.owner,
+            [.objectPath(devicePath)]
+        )
+        connection?.assumeIsolated {
+            $0.start(call) { [weak self] result in
+                self?.assumeIsolated { host in
+                    if case .failure = result { host.bondRefused() }
+                }
+            }
+        }
+    }
+
+    private func bondRefused() {
+        guard script.bond == .insisted else { return }
+        after(.milliseconds(50)) { $0.dropPeer(tell: true) }
+    }
+
+    /// Whether a request has to wait until the link ends, as in bluetoothd after a pairing failed that
+    /// a request had started.
+    private func isHeldBack() -> Bool {
+        switch script.bond {
+        case .unwanted, .wished: return false
+        case .needed, .insisted, .neededForServices:
+            if !isStuck { askForBond() }
+            isStuck = true
+            return true
+        }
+    }
+
+    private var held: [IncomingCall] = []
 
     private func resolve() {
         guard isConnected else { return }
@@ -493,10 +579,14 @@ package actor ScriptedBlueZ {
         peerSockets = [:]
         guard isConnected else { return }
         isConnected = false
+        isStuck = false
         notifying = []
+        let unanswered = held
+        held = []
         guard tell else { return }
         update(["ServicesResolved": .boolean(false)], of: "org.bluez.Device1", at: devicePath)
         update(["Connected": .boolean(false)], of: "org.bluez.Device1", at: devicePath)
+        for call in unanswered { call.fail(ErrorReply(Self.failed, "Not connected")) }
         withdraw(Table.service(of: devicePath))
     }
 
@@ -505,6 +595,9 @@ package actor ScriptedBlueZ {
     private func characteristicCall(_ call: IncomingCall, _ entry: Table.Entry) {
         calls[call.member, default: 0] += 1
         guard isConnected else { return call.fail(ErrorReply(Self.failed, "Not connected")) }
+        if ["ReadValue", "WriteValue", "StartNotify"].contains(call.member), isHeldBack() {
+            return held.append(call)
+        }
         switch call.member {
         case "ReadValue":
             if let error = next(&script.requestErrors) { return call.fail(error) }
@@ -795,6 +888,13 @@ enum Description {
             method("StopDiscovery"), method("RemoveDevice", "o"),
         ],
         properties: [.init("Powered", .boolean, isWritable: true)]
+    )
+    static let agentManager = InterfaceDescription(
+        "org.bluez.AgentManager1",
+        methods: [
+            method("RegisterAgent", "os"), method("UnregisterAgent", "o"),
+            method("RequestDefaultAgent", "o"),
+        ]
     )
     static let gattManager = InterfaceDescription(
         "org.bluez.GattManager1",

@@ -2,8 +2,9 @@ package import Radio
 
 /// Our pairing agent, which answers BlueZ's questions without a person, and the queue of pairings.
 ///
-/// The agent is registered only when it is needed, so that it replaces another program's agent only
-/// for modules that must be bonded. One pairing runs at a time, because BlueZ refuses a second one.
+/// The agent is registered at the first connection to a module, and becomes the default one only for
+/// centrals that may pair: another program's agent keeps its place. One pairing runs at a time,
+/// because BlueZ refuses a second one.
 package struct AgentMachine: Equatable {
     package typealias Ticket = UInt64
 
@@ -49,6 +50,8 @@ package struct AgentMachine: Equatable {
     private var queue: [Wish] = []
     /// The capability for centrals, which may pair at any time.
     private var standing: Capability?
+    /// Whether the agent is wanted with any capability, so that a pairing can be refused.
+    private var mustRefuse = false
 
     package init() {}
 
@@ -67,6 +70,14 @@ package struct AgentMachine: Equatable {
         case pinCode = "RequestPinCode"
         case showPasskey = "DisplayPasskey"
         case showPinCode = "DisplayPinCode"
+
+        /// Whether the answer decides about a bond.
+        package var isAboutBond: Bool {
+            switch self {
+            case .authorization, .passkey, .confirmation, .pinCode, .showPasskey, .showPinCode: true
+            case .service: false
+            }
+        }
     }
 
     /// Agrees only for a device that this program works with, and only to what its policy allows.
@@ -94,6 +105,15 @@ package struct AgentMachine: Equatable {
         return settle()
     }
 
+    /// A module is being connected to.
+    ///
+    /// If it needs a bond that its settings do not allow, BlueZ must have an agent to ask: otherwise
+    /// nobody learns why the module answers nothing.
+    package mutating func connects() -> [Action] {
+        mustRefuse = true
+        return settle()
+    }
+
     /// The pairing of the ticket has ended, or was canceled before it began.
     package mutating func ended(_ ticket: Ticket) -> [Action] {
         queue.removeAll { $0.ticket == ticket }
@@ -110,7 +130,7 @@ package struct AgentMachine: Equatable {
         case .register(let capability):
             guard !isRefused else {
                 let refused = [current].compactMap { $0 } + queue
-                (current, queue, standing) = (nil, [], nil)
+                (current, queue, standing, mustRefuse) = (nil, [], nil, false)
                 return refused.map { .refuse($0.ticket) }
             }
             registered = capability
@@ -124,7 +144,7 @@ package struct AgentMachine: Equatable {
     package mutating func voided() {
         (registered, isDefault, step, current) = (nil, false, nil, nil)
         queue = []
-        standing = nil
+        (standing, mustRefuse) = (nil, false)
     }
 
     /// BlueZ has released the agent on its own.
@@ -132,7 +152,8 @@ package struct AgentMachine: Equatable {
 
     private mutating func settle() -> [Action] {
         guard step == nil, current == nil else { return [] }
-        guard let wanted = queue.first?.capability ?? standing else { return [] }
+        let least = mustRefuse ? registered ?? Capability.none : nil
+        guard let wanted = queue.first?.capability ?? standing ?? least else { return [] }
         if let registered, registered != wanted { return begin(.unregister) }
         if registered == nil { return begin(.register(wanted)) }
         if standing != nil, !isDefault { return begin(.beDefault) }

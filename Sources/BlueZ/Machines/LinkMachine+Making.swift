@@ -126,6 +126,22 @@ extension LinkMachine {
         }
     }
 
+    /// BlueZ was refused a bond with the module.
+    ///
+    /// A module can want one without need.
+    package mutating func bondRefused(at now: Moment) {
+        guard policy.pairing == .none else { return }
+        bondRefusal = now
+    }
+
+    /// The module has answered a request, so that it does not need the bond that it wanted.
+    package mutating func bondUnneeded() { bondRefusal = nil }
+
+    /// Until when a request that begins now may be unanswered before the refused bond is the reason.
+    package func bondLimit(at now: Moment) -> Moment? {
+        bondRefusal == nil ? nil : now.advanced(by: rules.unbonded)
+    }
+
     /// Whether a link that is lost now indicates that the other device has lost the bond.
     private func breaksOnKeys(_ facts: LinkFacts) -> Bool {
         facts.device?.isBonded == true && wasConnected
@@ -173,21 +189,25 @@ extension LinkMachine {
             state = .resolving(until: soon(rules.services, after: now))
             return changed(facts, at: now)
         case .resolving:
-            if let failure = loss(facts) { return end(failure, facts, at: now) }
+            if let failure = loss(facts, at: now) { return end(failure, facts, at: now) }
             guard facts.isResolved else { return [] }
+            bondUnneeded()
             state = .fencing
             return [.call(.fence)]
         case .fencing, .measuring, .reading:
-            return loss(facts).map { end($0, facts, at: now) } ?? []
+            return loss(facts, at: now).map { end($0, facts, at: now) } ?? []
         case .standing, .leaving: return facts.isResolved ? [] : lost(facts, at: now)
         case .ending: return endingChanged(facts)
         }
     }
 
     /// The link was lost before it could be used: the attempt failed.
-    private func loss(_ facts: LinkFacts) -> Failure? {
+    private func loss(_ facts: LinkFacts, at now: Moment) -> Failure? {
         if let fault = facts.hostFault { return .radio(fault) }
         guard !facts.isConnected else { return nil }
+        if let bondRefusal, now <= bondRefusal.advanced(by: rules.unbonded) {
+            return .radio(.bond(.notConfigured))
+        }
         return breaksOnKeys(facts) ? .keys : .radio(.connectFailed)
     }
 
@@ -234,6 +254,9 @@ extension LinkMachine {
             return end(.radio(isLate), facts, at: now)
         case .connecting(.pair, _): return end(.radio(.bond(.timedOut)), facts, at: now)
         case .connecting: return end(.radio(isLate), facts, at: now)
+        case .resolving where bondRefusal != nil:
+            // BlueZ has read a value that needs the bond, and reads nothing after it.
+            return end(.radio(.bond(.notConfigured)), facts, at: now)
         case .resolving:
             // If the caller's time is over, nothing is known about the services.
             return end(now < limit ? .services : .radio(.timedOut), facts, at: now)

@@ -15,6 +15,8 @@ package struct LinkMachine: Equatable {
         package var pairing = Duration.seconds(60)
         package var services = Duration.seconds(30)
         package var ending = Duration.seconds(6)
+        /// How long a module may take to answer or to end the link after its bond was refused.
+        package var unbonded = Duration.seconds(5)
         /// How long the last packets may take to be sent.
         package var leaving = Duration.milliseconds(500)
 
@@ -132,6 +134,8 @@ package struct LinkMachine: Equatable {
     var wasConnected = false
     /// Whether the module has requested its passkey.
     var hasGivenPasskey = false
+    /// When the module wanted a bond that nobody allows; nil when it has answered since then.
+    var bondRefusal: Moment?
 
     /// A link to an address, which must be ready before `limit`.
     package init(

@@ -18,6 +18,9 @@ package struct RequestMachine: Equatable {
         /// A socket for commands.
         case acquireWrite
 
+        /// Whether only the module's answer makes it succeed.
+        package var isAnsweredByModule: Bool { [.read, .write, .startNotify].contains(self) }
+
         fileprivate var isForSocket: Bool { self == .acquireNotify || self == .acquireWrite }
     }
 
@@ -69,6 +72,8 @@ package struct RequestMachine: Equatable {
     private let patience: Moment
     package private(set) var state: State
     private var pause = busyPauses.first
+    /// Until when the answer is waited for after the module wanted a bond that nobody allows.
+    private var unbonded: Moment?
 
     package init(
         _ kind: Kind,
@@ -88,13 +93,18 @@ package struct RequestMachine: Equatable {
 
     package var deadline: Moment? {
         switch state {
-        case .draining(let drain): min(drain.next, limit)
-        case .pausing(let next, _): min(next, limit)
+        case .draining(let drain): min(drain.next, end)
+        case .pausing(let next, _): min(next, end)
         case .doubting(_, let until): until
-        case .asking: limit
+        case .asking: end
         case .over: nil
         }
     }
+
+    /// The moment at which the request fails if it is not answered before.
+    private var end: Moment { unbonded.map { min($0, limit) } ?? limit }
+
+    private var timeout: RadioError { unbonded == nil ? .timedOut : .bond(.notConfigured) }
 
     package mutating func begin(at now: Moment) -> Action {
         guard now < limit else { return fail(.timedOut) }
@@ -127,6 +137,7 @@ package struct RequestMachine: Equatable {
             guard kind == .acquireNotify else { return again(refusal, at: now) }
             // Some versions keep the lock when a link is lost at the wrong moment.
             return doWithout(isLocked: true)
+        case .notConnected where unbonded != nil: return fail(.bond(.notConfigured))
         case .notConnected, .objectGone, .serviceGone, .notReady:
             state = .over
             return .lose
@@ -149,21 +160,34 @@ package struct RequestMachine: Equatable {
     }
 
     /// The link is lost.
-    package mutating func lost() -> Action { state == .over ? .wait : fail(.linkLost) }
+    ///
+    /// Some modules end it when their bond is refused.
+    package mutating func lost() -> Action {
+        guard state != .over else { return .wait }
+        return fail(unbonded == nil ? .linkLost : .bond(.notConfigured))
+    }
+
+    /// The module wants a bond that nobody allows.
+    ///
+    /// If a request has led to this, BlueZ sends no request over this link again, and answers none.
+    package mutating func bondRefused(until: Moment) { unbonded = until }
+
+    /// The module answers requests, so that it does not need the bond that it wanted.
+    package mutating func bondUnneeded() { unbonded = nil }
 
     package mutating func tick(at now: Moment) -> Action {
         switch state {
         case .draining(let drain):
-            if limit <= now { return fail(.timedOut) }
+            if end <= now { return fail(timeout) }
             return drain.next <= now ? .look : .wait
         case .pausing(let next, _):
-            if limit <= now { return fail(.timedOut) }
+            if end <= now { return fail(timeout) }
             guard next <= now else { return .wait }
             state = .asking
             return .ask
         case .doubting(let refusal, let until):
             return until <= now ? fail(meaning(of: refusal)) : .wait
-        case .asking: return limit <= now ? fail(.timedOut) : .wait
+        case .asking: return end <= now ? fail(timeout) : .wait
         case .over: return .wait
         }
     }

@@ -180,6 +180,7 @@ extension BlueZ {
         var order: MethodCall
         switch call {
         case .connect, .pair:
+            if call == .connect { refuseBonds() }
             order = MethodCall(
                 call == .pair ? "Pair" : "Connect",
                 of: BlueZName.device,
@@ -273,7 +274,9 @@ extension BlueZ {
     func void(_ body: LinkBody) {
         body.face?.markLost()
         for request in body.requests.values.sorted(by: { $0.id < $1.id }) {
-            request.outcome.settle(.failure(.linkLost))
+            let error: RadioError =
+                if case .fail(let error) = request.machine.lost() { error } else { .linkLost }
+            request.outcome.settle(.failure(error))
         }
         body.requests = [:]
         body.lines = [:]

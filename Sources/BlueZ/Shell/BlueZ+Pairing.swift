@@ -13,6 +13,9 @@ extension BlueZ {
 
     func pairingEnded(_ ticket: UInt64) { drive(agent.ended(ticket)) }
 
+    /// Makes BlueZ ask this program when a module wants a bond that its settings do not allow.
+    func refuseBonds() { drive(agent.connects()) }
+
     /// Allows the centrals of a station to pair, according to its policy.
     func letCentralsPair(_ station: Station) {
         guard station.bond.pairing != .none else { return }
@@ -86,10 +89,20 @@ extension BlueZ {
             for body in links.values where body.isAbout(path) { body.machine.passkeyGiven() }
             call.reply(.uint32(passkey.number))
         case .no:
+            if question.isAboutBond {
+                for body in links.values where body.isAbout(path) { bondRefused(body) }
+            }
             call.fail(
                 ErrorReply("org.bluez.Error.Rejected", "no device of this program needs a bond")
             )
         }
+    }
+
+    /// A request that has led to the question is never answered.
+    private func bondRefused(_ body: LinkBody) {
+        body.machine.bondRefused(at: now)
+        for request in body.requests.values where request.hasBegun { limit(request, body) }
+        body.alarm.set(body.deadline)
     }
 
     /// The bond policy for a device that this program works with; nil for any other device.

@@ -122,7 +122,19 @@ extension BlueZ {
             !request.hasBegun
         else { return }
         request.hasBegun = true
+        limit(request, body)
         run(request, body, request.machine.begin(at: now))
+    }
+
+    /// Waits only for a short time for a module that wanted a bond and did not get it.
+    func limit(_ request: PendingRequest, _ body: LinkBody) {
+        if let until = body.machine.bondLimit(at: now) { request.machine.bondRefused(until: until) }
+    }
+
+    /// The module has answered a request: a bond that it wanted is not needed for the others.
+    private func bondUnneeded(_ body: LinkBody) {
+        body.machine.bondUnneeded()
+        for request in body.requests.values { request.machine.bondUnneeded() }
     }
 
     private func givenUp(_ id: UInt64, _ ticket: UInt64) {
@@ -222,6 +234,7 @@ extension BlueZ {
             run(request, body, .fail(.timedOut))
         case .success(let values):
             guard request.machine.answered(nil, at: now) == .done else { return }
+            if request.machine.kind.isAnsweredByModule { bondUnneeded(body) }
             finish(request, body, .success(.values(values)))
             body.alarm.set(body.deadline)
         case .failure:

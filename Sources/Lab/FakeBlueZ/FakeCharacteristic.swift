@@ -32,6 +32,8 @@ final class FakeCharacteristic: ServedObject {
     ///
     /// The service keeps a pointer to freed memory then, and ends when it removes the characteristic.
     private var forgotten: [IncomingCall] = []
+    /// Ends requests that are not sent over this link any more.
+    private var stalled: [() -> Void] = []
 
     init(
         _ path: ObjectPath,
@@ -105,6 +107,9 @@ final class FakeCharacteristic: ServedObject {
         let calls = [reader, writer].compactMap(\.self) + starting
         (reader, writer, starting, isAcquiring) = (nil, nil, [], false)
         for call in calls { call.fail(.noLink) }
+        let ends = stalled
+        stalled = []
+        for end in ends { end() }
         writeSocket?.close()
         notifySocket?.close()
         released(write: false)
@@ -180,7 +185,7 @@ final class FakeCharacteristic: ServedObject {
         }
         // Sent all the same and dropped by the device; no error is reported.
         guard flags.contains(.writeWithoutResponse) else { return call.reply() }
-        link.send(bytes, to: characteristic)
+        if !device.isStuck { link.send(bytes, to: characteristic) }
         call.reply()
     }
 
@@ -202,16 +207,25 @@ final class FakeCharacteristic: ServedObject {
     }
 
     /// Makes a request, and repeats it once if the link was made more secure after the first.
+    ///
+    /// If the pairing for it fails, the kernel sends nothing more over this link, and nobody learns of
+    /// it: this request, and all later ones, are unanswered until the link ends.
     private func secured<Value: Sendable>(
         _ request: @escaping (@escaping (Result<Value, RadioError>) -> Void) -> Void,
         _ done: @escaping (Result<Value, RadioError>) -> Void
     ) {
+        let stall = { [weak self] () -> Void in self?.stalled.append { done(.failure(.linkLost)) } }
+        guard !device.isStuck else { return stall() }
         request { [weak self] result in
             guard case .failure(.att(.insufficientAuthentication)) = result, let self,
                 let link, link.isUp, link.security != nil
             else { return done(result) }
-            device.raiseSecurity { isRaised in
-                if isRaised { request(done) } else { done(result) }
+            device.raiseSecurity { outcome in
+                switch outcome {
+                case .raised: request(done)
+                case .impossible: done(result)
+                case .failed: if link.isUp { stall() } else { done(.failure(.linkLost)) }
+                }
             }
         }
     }
@@ -235,7 +249,8 @@ final class FakeCharacteristic: ServedObject {
                 return
             }
             // A packet longer than the link allows is dropped without an error, as bluetoothd does.
-            if bytes.count <= limit { link?.send(bytes, to: characteristic) }
+            guard bytes.count <= limit, self?.device.isStuck != true else { return }
+            link?.send(bytes, to: characteristic)
         }
         update("WriteAcquired", .boolean(true))
         call.reply(.descriptor(pair.theirs), .uint16(UInt16(clamping: link.mtu)))
@@ -353,6 +368,7 @@ final class FakeCharacteristic: ServedObject {
     }
 
     private func notified(_ bytes: [UInt8]) {
+        guard !device.isStuck else { return }
         if let notifySocket { return notifySocket.send(bytes) }
         guard !clients.isEmpty else { return }
         value = bytes

@@ -26,6 +26,8 @@ final class FakeDevice: ServedObject {
 
     private(set) var isConnected = false
     private(set) var link: HostLink?
+    /// Whether nothing more is sent over this link, because a pairing for a request has failed.
+    private(set) var isStuck = false
     private var attempt: Attempt?
     private var ending: [IncomingCall] = []
     private var table = GATTTable()
@@ -281,15 +283,21 @@ final class FakeDevice: ServedObject {
         }
     }
 
+    /// The outcome of making a link more secure because a characteristic requires it.
+    enum Security { case raised, impossible, failed }
+
     /// A characteristic requires more security than the link has: the service raises it
     /// automatically.
-    func raiseSecurity(_ done: @escaping (Bool) -> Void) {
+    func raiseSecurity(_ done: @escaping (Security) -> Void) {
         let agent = daemon.agent()
         // A device with a bond can only be raised with a passkey.
-        guard let agent, bond == nil || agent.hasKeyboard && bond?.isAuthenticated == false else {
-            return done(false)
+        guard bond == nil || agent?.hasKeyboard == true && bond?.isAuthenticated == false else {
+            return done(.impossible)
         }
-        pair(by: agent, isWanted: false) { done($0 == nil) }
+        pair(by: agent, isWanted: false) { [weak self] error in
+            if error != nil { self?.isStuck = true }
+            done(error == nil ? .raised : .failed)
+        }
     }
 
     func paired() {
@@ -400,6 +408,7 @@ final class FakeDevice: ServedObject {
 
     private func linked(_ link: HostLink) {
         self.link = link
+        isStuck = false
         isConnected = true
         link.onEnd = { [weak self, weak link] in
             guard let self, let link, self.link === link else { return }
