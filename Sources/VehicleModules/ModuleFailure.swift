@@ -182,7 +182,7 @@ extension ModuleFailure {
             case .timedOut: .timedOut
             case .linkLost: .moduleNotConnected
             case .tooLong: .invalidValue
-            case .noFreeLink, .heldByAnother, .connectFailed, .att: .unexpected
+            case .noFreeLink, .heldByAnother, .connectFailed, .servicesRefused, .att: .unexpected
             }
         var remedy = "see whether it is near, charged, and not connected to a phone"
         if case .bond(let failure) = radio { remedy = failure.remedy }

@@ -179,6 +179,23 @@ import Workbench
         }
     }
 
+    // 7
+    @Test func `a module that refuses the search for its services is named so, and not as another`()
+        async throws
+    {
+        let notes = Notes()
+        try await ScriptedBench.with(notes.settings) { bench in
+            await bench.fake.change { $0.unreadable = 3 }
+            for _ in 0..<3 {
+                await #expect(throws: RadioError.servicesRefused) { try await connect(bench) }
+            }
+            #expect(notes.contains(.forgottenAsUnresolved(address: "C0:00:00:00:00:01")))
+            let link = try await connect(bench)
+            #expect(link.flags(of: ContractPeer.store) != nil)
+            await link.disconnect()
+        }
+    }
+
     // 8
     @Test func `after forgetting, the services are those that are there now`() async throws {
         try await ScriptedBench.with { bench in

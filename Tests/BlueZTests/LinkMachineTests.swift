@@ -182,6 +182,21 @@ private struct LinkBench {
         #expect(bench.machine.bondLimit(at: bench.now) == nil)
     }
 
+    @Test func `services that are found and not there were refused by the module`() {
+        var bench = LinkBench()
+        _ = bench.begin()
+        _ = bench.connected()
+        _ = bench.answer(.connect)
+        bench.facts.hasServices = false
+        #expect(bench.resolved() == [.call(.fence)])
+        #expect(bench.answer(.fence) == [.call(.disconnect)])
+        _ = bench.connected(false)
+        #expect(
+            bench.answer(.disconnect)
+                == [.forget, .failed(.services(isRefused: true)), .over]
+        )
+    }
+
     @Test func `an attempt that somebody began is joined, and not ended under him`() {
         var bench = LinkBench()
         _ = bench.begin()
@@ -239,7 +254,10 @@ private struct LinkBench {
         _ = bench.connected()
         #expect(bench.pass(.seconds(30)) == [.call(.disconnect)])
         _ = bench.connected(false)
-        #expect(bench.answer(.disconnect) == [.forget, .failed(.services), .over])
+        #expect(
+            bench.answer(.disconnect)
+                == [.forget, .failed(.services(isRefused: false)), .over]
+        )
 
         bench = LinkBench(before: .seconds(10))
         _ = bench.begin()

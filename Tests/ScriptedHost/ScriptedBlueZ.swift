@@ -39,6 +39,9 @@ package actor ScriptedBlueZ {
         package var advertisementErrors: [ErrorReply?] = []
         /// The number of connections whose services are never found.
         package var unresolved = 0
+        /// The number of connections on which the peer refuses the search for services: they are then
+        /// reported as found.
+        package var unreadable = 0
         /// Whether advertisements are not heard.
         package var isDeaf = false
         /// Whether a characteristic is missing, as in an outdated cache.
@@ -538,6 +541,10 @@ package actor ScriptedBlueZ {
     private func resolve() {
         guard isConnected else { return }
         let path = devicePath
+        guard script.unreadable == 0 else {
+            script.unreadable -= 1
+            return update(["ServicesResolved": .boolean(true)], of: "org.bluez.Device1", at: path)
+        }
         export(
             Description.service,
             at: Table.service(of: path),

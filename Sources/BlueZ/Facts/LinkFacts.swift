@@ -8,17 +8,21 @@ package struct LinkFacts: Equatable {
     package var device: DeviceRecord?
     /// Whether a program receives notifications of the device or has acquired a socket for it.
     package var isInUse: Bool
+    /// Whether any service of the device is known.
+    package var hasServices: Bool
 
     package init(
         isSameGeneration: Bool = true,
         adapter: AdapterRecord?,
         device: DeviceRecord?,
-        isInUse: Bool = false
+        isInUse: Bool = false,
+        hasServices: Bool = true
     ) {
         self.isSameGeneration = isSameGeneration
         self.adapter = adapter
         self.device = device
         self.isInUse = isInUse
+        self.hasServices = hasServices
     }
 
     /// Why the host cannot carry a link; nil when it can.

@@ -67,6 +67,10 @@ package struct ObjectMirror {
         return table
     }
 
+    package func hasServices(_ device: ObjectPath) -> Bool {
+        services[device]?.isEmpty == false
+    }
+
     /// Whether a program uses a characteristic of the device, not counting those in `ours`.
     package func isInUse(_ device: ObjectPath, besides ours: Set<ObjectPath> = []) -> Bool {
         (characteristics[device] ?? [:]).values.contains { $0.isInUse && !ours.contains($0.path) }

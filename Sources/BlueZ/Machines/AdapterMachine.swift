@@ -207,9 +207,9 @@ package struct AdapterMachine: Equatable {
         case .connectFailed:
             guard cap.failed(module, beside: links, at: now) else { return [] }
             return [.note(.limitGuessed(adapter: word, links: cap.limit))]
-        case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized, .linkLost,
-            .heldByAnother, .bond, .timedOut, .missingService, .missingCharacteristic, .att,
-            .tooLong, .cancelled:
+        case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized, .servicesRefused,
+            .linkLost, .heldByAnother, .bond, .timedOut, .missingService, .missingCharacteristic,
+            .att, .tooLong, .cancelled:
             return []
         }
     }

@@ -48,7 +48,7 @@ extension LinkMachine {
         switch (state, call) {
         case (.connecting(call, _), .connect): connectAnswered(refusal, facts, at: now)
         case (.connecting(call, _), .pair): pairAnswered(refusal, facts, at: now)
-        case (.fencing, .fence): fenced(facts)
+        case (.fencing, .fence): fenced(facts, at: now)
         case (.ending, .disconnect): disconnectAnswered(facts)
         case (.idle, _), (.hearing, _), (.clearing, _), (.connecting, _), (.awaiting, _),
             (.resolving, _), (.fencing, _), (.measuring, _), (.reading, _), (.standing, _),
@@ -212,8 +212,12 @@ extension LinkMachine {
     }
 
     /// The daemon may report that all services are resolved before it reports the last of them.
-    private mutating func fenced(_ facts: LinkFacts) -> [Action] {
+    ///
+    /// It also reports this when the module has answered the search for services with an error; then
+    /// it shows none.
+    private mutating func fenced(_ facts: LinkFacts, at now: Moment) -> [Action] {
         guard facts.isResolved else { return [] }
+        guard facts.hasServices else { return end(.services(isRefused: true), facts, at: now) }
         state = .measuring
         return [.measure]
     }
@@ -259,7 +263,8 @@ extension LinkMachine {
             return end(.radio(.bond(.notConfigured)), facts, at: now)
         case .resolving:
             // If the caller's time is over, nothing is known about the services.
-            return end(now < limit ? .services : .radio(.timedOut), facts, at: now)
+            guard now < limit else { return end(.radio(.timedOut), facts, at: now) }
+            return end(.services(isRefused: false), facts, at: now)
         case .ending: return finish(facts)
         }
     }

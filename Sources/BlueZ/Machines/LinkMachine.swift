@@ -26,8 +26,9 @@ package struct LinkMachine: Equatable {
     /// Why there is no link.
     package enum Failure: Equatable, Sendable {
         case radio(RadioError)
-        /// There was a link, but its services were not found.
-        case services
+        /// There was a link, but its services were not found in time, or the module refused to have
+        /// them read.
+        case services(isRefused: Bool)
         /// The link was lost when it should have been encrypted with the keys of a bond.
         case keys
     }

@@ -97,7 +97,8 @@ extension BlueZ {
             isSameGeneration: body.generation == generation,
             adapter: adapter,
             device: device,
-            isInUse: device.map { mirror.isInUse($0.path, besides: body.used) } ?? false
+            isInUse: device.map { mirror.isInUse($0.path, besides: body.used) } ?? false,
+            hasServices: device.map { mirror.hasServices($0.path) } ?? false
         )
     }
 
@@ -226,8 +227,8 @@ extension BlueZ {
         switch failure {
         case .radio(.bond(.refused)): error = .bond(refusal(of: body))
         case .radio(let reason): error = reason
-        case .services:
-            error = .connectFailed
+        case .services(let isRefused):
+            error = isRefused ? .servicesRefused : .connectFailed
             if lane.machine.servicesMissed(body.machine.address), let path = body.machine.path {
                 settings.note(.forgottenAsUnresolved(address: body.machine.address))
                 removeDevice(path)

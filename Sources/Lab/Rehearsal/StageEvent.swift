@@ -80,8 +80,8 @@ extension ErrorReply {
             case .att(.improperlyConfigured): "ImproperlyConfigured"
             case .missingCharacteristic, .missingService: "NotSupported"
             case .att, .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized,
-                .noFreeLink, .heldByAnother, .bond, .connectFailed, .linkLost, .timedOut,
-                .cancelled:
+                .noFreeLink, .heldByAnother, .bond, .connectFailed, .servicesRefused, .linkLost,
+                .timedOut, .cancelled:
                 "Failed"
             }
         var text = error.description

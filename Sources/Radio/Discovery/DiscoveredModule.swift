@@ -47,8 +47,8 @@ package enum DiscoveryProblem: Error, Sendable, Hashable {
         case .adapterMissing: self = .bluetoothNotSupported
         case .serviceUnavailable: self = .bluetoothUnavailable
         case .unauthorized: self = .missingPermission
-        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .linkLost, .timedOut,
-            .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
+        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .servicesRefused, .linkLost,
+            .timedOut, .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
             self = .unexpected(error)
         }
     }

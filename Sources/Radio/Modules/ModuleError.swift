@@ -62,7 +62,7 @@ extension RadioError {
             .connectFailed, .linkLost, .timedOut, .cancelled, .bond(.timedOut):
             .transient
         case .unauthorized, .bond: .rejected
-        case .missingService, .missingCharacteristic, .att: .device
+        case .servicesRefused, .missingService, .missingCharacteristic, .att: .device
         case .tooLong: .internal
         }
     }
@@ -71,8 +71,8 @@ extension RadioError {
     package var isHostFault: Bool {
         switch self {
         case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized: true
-        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .linkLost, .timedOut,
-            .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
+        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .servicesRefused, .linkLost,
+            .timedOut, .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
             false
         }
     }
@@ -91,7 +91,8 @@ extension RadioError {
         case .missingService(let uuid), .missingCharacteristic(let uuid):
             .missing(uuid.description)
         case .adapterOff, .adapterMissing, .serviceUnavailable, .unauthorized, .noFreeLink,
-            .heldByAnother, .bond, .connectFailed, .linkLost, .tooLong, .cancelled:
+            .heldByAnother, .bond, .connectFailed, .servicesRefused, .linkLost, .tooLong,
+            .cancelled:
             .lost
         }
     }

@@ -179,7 +179,7 @@ extension RadioError {
         case .connectFailed, .linkLost, .timedOut: "move closer and try again"
         case .missingService, .missingCharacteristic:
             "check that the profile is this model's, and restart the module"
-        case .att: "connect again, and restart the module if it stays so"
+        case .servicesRefused, .att: "connect again, and restart the module if it stays so"
         case .tooLong: "report this as a fault of the program"
         case .cancelled: "try again"
         }

@@ -18,6 +18,8 @@ package enum RadioError: Error, Hashable, Sendable {
     case bond(BondFailure)
     /// The link could not be made.
     case connectFailed
+    /// There was a link, and the module refused to have its services read.
+    case servicesRefused
     /// The link was lost.
     case linkLost
     /// There was no result by the deadline.
@@ -71,6 +73,7 @@ extension RadioError: CustomStringConvertible {
         case .heldByAnother: "another program of this host is connected to the module"
         case .bond(let failure): failure.description
         case .connectFailed: "the connection could not be made"
+        case .servicesRefused: "the module refused to have its services read"
         case .linkLost: "the link was lost"
         case .timedOut: "no answer in time"
         case .missingService(let uuid): "the module has no service \(uuid)"

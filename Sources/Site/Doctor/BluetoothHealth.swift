@@ -16,8 +16,8 @@ package enum BluetoothHealth {
                 "run as root, or add the user to the group bluetooth and log in again"
             )
         case .adapterOff, .adapterMissing, .serviceUnavailable, .noFreeLink, .heldByAnother, .bond,
-            .connectFailed, .linkLost, .timedOut, .missingService, .missingCharacteristic, .att,
-            .tooLong, .cancelled:
+            .connectFailed, .servicesRefused, .linkLost, .timedOut, .missingService,
+            .missingCharacteristic, .att, .tooLong, .cancelled:
             Finding(
                 .bad,
                 "service",

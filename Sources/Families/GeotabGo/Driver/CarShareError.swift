@@ -76,8 +76,8 @@ extension RadioError {
         case .adapterMissing: .missing
         case .serviceUnavailable: .unavailable
         case .unauthorized: .unauthorized
-        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .linkLost, .timedOut,
-            .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
+        case .noFreeLink, .heldByAnother, .bond, .connectFailed, .servicesRefused, .linkLost,
+            .timedOut, .missingService, .missingCharacteristic, .att, .tooLong, .cancelled:
             .failed
         }
     }
