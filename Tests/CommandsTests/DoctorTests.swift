@@ -86,6 +86,46 @@ import Testing
         #expect(BluetoothHealth.findings(onVersion: version).map(\.grade) == [grade])
     }
 
+    @Test func `crashes of the service are counted from the journal, newest first`() {
+        let journal = """
+            2026-11-28T03:12:44+0000 yard systemd[1]: bluetooth.service: Main process exited, code=dumped, status=11/SEGV
+            2026-11-26T22:01:09+0000 yard systemd[1]: bluetooth.service: Main process exited, code=exited, status=1/FAILURE
+            2026-11-25T04:40:00+0000 yard systemd[1]: bluetooth.service: Main process exited, code=killed, status=6/ABRT
+
+            """
+        let unit = "Result=success\nNRestarts=7\n"
+        let findings = ServiceCrashes.findings(journal: journal, unit: unit)
+        #expect(findings.map(\.grade) == [.warning])
+        #expect(
+            findings[0].sentence
+                == "bluetoothd has crashed 2 times in 7 days, the last time at "
+                + "2026-11-28T03:12:44+0000 (SEGV); that ends every link of this host"
+        )
+        #expect(findings[0].hint?.contains("coredumpctl info bluetoothd") == true)
+        #expect(BluetoothHealth.exitCode(findings) == .done)
+        let line = "2026-11-28T03:12:44+0000 yard systemd[1]: b: code=killed, status=11/SEGV\n"
+        let many = ServiceCrashes.findings(journal: String(repeating: line, count: 20), unit: "")
+        #expect(many[0].sentence.contains("20 or more times"))
+        #expect(ServiceCrashes.journal.contains("--lines=20"))
+    }
+
+    @Test(arguments: [
+        ("Result=core-dump\nNRestarts=0\n", "has crashed and was not started again"),
+        ("Result=signal\nNRestarts=0\n", "has crashed and was not started again"),
+        ("Result=success\nNRestarts=1\n", "was started again by systemd 1 time after"),
+        ("NRestarts=3\nResult=success\n", "was started again by systemd 3 times after"),
+        ("Result=success\nNRestarts=0\n", nil), ("Result=exit-code\n", nil), ("", nil),
+        ("NRestarts=many\n", nil),
+    ])
+    func `without the journal the state of the service tells of crashes`(
+        unit: String,
+        words: String?
+    ) {
+        let findings = ServiceCrashes.findings(journal: "-- No entries --\n", unit: unit)
+        #expect(findings.count == (words == nil ? 0 : 1))
+        if let words { #expect(findings.first?.sentence.contains(words) == true) }
+    }
+
     @Test func `what tells no version finds no fault`() {
         #expect(BluetoothHealth.version(in: "command not found") == nil)
         #expect(BluetoothHealth.findings(onVersion: nil).isEmpty)
