@@ -129,6 +129,7 @@ let package = Package(
             quick
         ),
         room("Manifest", ["Base", "Families"], quick),
+        room("Servers", ["Base", "Commands"], quick),
         adapter("Store", ["Base", "CLinux", "CPostgres", "CSQLite"]),
         room("Rollout", ["Base", "Families", "Manifest", "Radio", "Store"]),
         room("Show", ["Base", "Commands", "Manifest", "Store"], quick),
@@ -144,7 +145,7 @@ let package = Package(
             "Site",
             [
                 "Base", "BlueZ", "CLinux", "CMicrohttpd", "Commands", "Images", "Lab", "Manifest",
-                "Operations", "Radio", "Rollout", "Show", "Simulation", "Store",
+                "Operations", "Radio", "Rollout", "Servers", "Show", "Simulation", "Store",
             ],
             quick
         ),
@@ -349,6 +350,13 @@ let package = Package(
             ["Radio", "Base", "Families", "Simulation", "VehicleModules", "Workbench"]
         ),
         tests(
+            "ServersTests",
+            [
+                "Base", "Commands", "Images", "Manifest", "Operations", "Samples", "Servers",
+                "Site", "Store", "Workbench",
+            ]
+        ),
+        tests(
             "ManifestTests",
             ["Base", "Families", "Manifest"]
         ),
@@ -363,7 +371,8 @@ if Context.environment["YARDMASTER_FUZZ"] != nil {
             name: "fuzz",
             dependencies: [
                 "BlueZ", "CFuzzer", "CSQLite", "Base", "Families", "Images", "Store", "Manifest",
-                "Radio", "Operations", "Rollout", "Show", "Simulation", "VehicleModules", "Site",
+                "Radio", "Operations", "Rollout", "Servers", "Show", "Simulation",
+                "VehicleModules", "Site",
             ],
             path: "Fuzz",
             exclude: ["Driver", "Seeds"],

@@ -29,6 +29,7 @@ private let targets: [String: @Sendable ([UInt8]) -> Void] = [
     "minisign": fuzzMinisign,
     "profile": fuzzProfile,
     "record": fuzzRecord,
+    "server": fuzzServer,
     "smp": fuzzSMP,
     "state": fuzzState,
     "token": fuzzToken,

@@ -11,7 +11,7 @@ extension Command {
         .tokenShow,
         .secretsCheck, .secretsRotate,
         .imageInspect,
-        .fetch,
+        .fetch, .sync,
         .imagesList, .imagesVerify, .imagesPrune, .profilesList, .profilesShow, .profilesCheck,
         .trust, .bundleCreate, .bundleVerify, .bundleApply, .bundleCopy, .bundleShow,
         .notifyTest, .notifyList, .notifySend, .notifyFailure, .systemdPrint,

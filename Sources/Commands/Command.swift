@@ -15,7 +15,7 @@ package enum CommandName: String, CaseIterable, Sendable, Hashable {
     case secretsCheck = "secrets check"
     case secretsRotate = "secrets rotate"
     case imageInspect = "image inspect"
-    case fetch
+    case fetch, sync
     case imagesList = "images list"
     case imagesVerify = "images verify"
     case imagesPrune = "images prune"

@@ -62,9 +62,12 @@ extension UpdateRun: UpdateNotes {
         do throws(JournalError) {
             try await write(session, intending: act)
         } catch {
-            guard error.kind == .recalled else { throw .journal(error) }
+            guard error.kind == .recalled || error.kind == .withdrawn else {
+                throw .journal(error)
+            }
             // Nothing was written, and nothing is sent.
             execution.debtAndActs = before
+            if error.kind == .withdrawn { throw .verdict(.skipped, nil, error.words) }
             throw .verdict(.rejected, .rejected, error.words)
         }
         if let isLeft { throw .verdict(.failed, .device, isLeft) }

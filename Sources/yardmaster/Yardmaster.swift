@@ -175,6 +175,7 @@ enum Yardmaster {
                 options: try FetchOptions(invocation, context),
                 context: context
             ).run()
+        case .sync: try await SyncCommand(invocation, context).run()
         case .profilesList: try ProfilesCommand(invocation, context).list()
         case .profilesShow: try ProfilesCommand(invocation, context).show()
         case .profilesCheck: try ProfilesCommand(invocation, context).check()

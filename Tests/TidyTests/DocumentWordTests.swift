@@ -8,7 +8,8 @@ import Testing
     private static let documents =
         ["README.md"]
         + [
-            "architecture", "bluetooth", "car-share", "causes", "fleet", "images", "library",
+            "architecture", "bluetooth", "car-share", "causes", "fleet", "images", "integrations",
+            "library",
             "manifest", "nights", "operations", "profiles", "promises", "protocols", "simulation",
             "trust", "words",
         ].map { "docs/\($0).md" }

@@ -26,6 +26,7 @@ struct CurlOptions {
         set(CURLOPT_BUFFERSIZE, 60 << 10)
         if let message = request.message {
             set(CURLOPT_POST, 1)
+            if message.method != "POST" { set(CURLOPT_CUSTOMREQUEST, message.method) }
             // Set before the bytes, which the library copies.
             set(CURLOPT_POSTFIELDSIZE, message.body.count)
             set(CURLOPT_COPYPOSTFIELDS, String(decoding: message.body, as: UTF8.self))

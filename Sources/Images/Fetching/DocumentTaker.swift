@@ -4,20 +4,25 @@ import Synchronization
 /// Takes a small document into memory.
 final class DocumentTaker: ResponseTaker {
     private let limit: ByteCount
+    /// The statuses of an answer that is taken.
+    private let accepted: Set<Int>
     private let bytes = Mutex<[UInt8]>([])
 
-    init(limit: ByteCount) { self.limit = limit }
+    init(limit: ByteCount, accepting accepted: Set<Int> = [200]) {
+        self.limit = limit
+        self.accepted = accepted
+    }
 
     var document: [UInt8] { bytes.withLock { $0 } }
 
     func begin(_ head: ResponseHead) -> DownloadError? {
-        switch head.status {
-        case 200:
+        if accepted.contains(head.status) {
             guard let length = head.length, length > limit.bytes else { return nil }
             return .tooLong(limit: limit)
-        case 300...399: return .redirected
-        default: return .status(head.status, retryAfter: nil)
         }
+        // "Not modified" leads nowhere else.
+        let isRedirect = (300...399).contains(head.status) && head.status != 304
+        return isRedirect ? .redirected : .status(head.status, retryAfter: nil)
     }
 
     func take(_ piece: UnsafeRawBufferPointer) -> Taking {

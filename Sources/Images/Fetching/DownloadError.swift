@@ -40,7 +40,7 @@ package enum DownloadError: Error, Equatable, Sendable {
 
 extension DownloadError {
     /// Whether another attempt at the same origin can help.
-    var mayPass: Bool {
+    package var mayPass: Bool {
         switch self {
         case .status(let code, _): [408, 429, 500, 502, 503, 504].contains(code)
         case .unreachable, .cut, .tooSlow: true

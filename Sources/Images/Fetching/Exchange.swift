@@ -20,6 +20,7 @@ struct ExchangeRequest: Sendable {
     let settings: FetchSettings
 
     struct Message: Sendable {
+        var method = "POST"
         /// Complete header lines.
         let headers: [String]
         let body: [UInt8]

@@ -1,6 +1,6 @@
 import Base
 package import Commands
-import Images
+package import Images
 package import Manifest
 import Rollout
 import Synchronization
@@ -126,7 +126,7 @@ package struct ImagePreparation: Sendable {
     }
 
     /// The right to use the store; the images of the plan are noted in the store first.
-    static func lockedStore(
+    package static func lockedStore(
         _ folder: StoreFolder,
         for plan: FrozenPlan
     ) throws(CommandError) -> StoreLock {

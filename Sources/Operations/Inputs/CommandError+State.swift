@@ -43,7 +43,7 @@ extension CommandError {
             case .full, .readOnly, .disk: .cannotWrite
             case .busy: .busy
             case .corrupt, .foreign, .schema: .configuration
-            case .recalled: .trust
+            case .recalled, .withdrawn: .trust
             case .internal: .internal
             }
         let hint: String? =
@@ -55,7 +55,7 @@ extension CommandError {
                     + "journal.sqlite; if there is none, look at the vehicles, then move the "
                     + "file away to begin with a new one"
             case .notPermitted: "run it as the user of the runs"
-            case .cannotCreate, .missing, .busy, .foreign, .schema, .recalled, .internal: nil
+            case .cannotCreate, .missing, .busy, .foreign, .schema, .recalled, .withdrawn, .internal: nil
             }
         self.init(kind, error.description, hint: hint)
     }

@@ -1,23 +1,23 @@
-import Base
+package import Base
 import Glibc
 
 /// The machine's own time, for fetching; never for simulated work.
-struct FetchTime: Timekeeper {
+package struct FetchTime: Timekeeper {
     private let clock = RealTime()
 
-    init() {}
+    package init() {}
 
-    var now: Moment { clock.now }
-    var wallTime: WallTime { clock.wallTime }
+    package var now: Moment { clock.now }
+    package var wallTime: WallTime { clock.wallTime }
 
-    func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+    package func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
         let pause = now.duration(to: deadline)
         guard pause > .zero else { return }
         try? await ContinuousClock().sleep(for: pause)
     }
 
     /// A number that differs from one start to the next, for jitter.
-    var seed: UInt64 {
+    package var seed: UInt64 {
         UInt64(bitPattern: now.nanoseconds) ^ UInt64(UInt32(bitPattern: getpid())) << 32
     }
 }

@@ -27,7 +27,7 @@ package struct PlanSources {
             .compactMap { WayBack(text: String(decoding: $0.bytes, as: UTF8.self)) }
     }
 
-    fileprivate func bytes(_ path: String) -> [UInt8]? {
+    package func bytes(_ path: String) -> [UInt8]? {
         files.first { $0.path == Self.absolute(path) }?.bytes
     }
 

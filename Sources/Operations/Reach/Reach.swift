@@ -1,7 +1,7 @@
 import Base
 package import Commands
 import Glibc
-import Images
+package import Images
 import Show
 package import Store
 
@@ -161,6 +161,11 @@ package struct RealWorld: Sendable {
         body: [UInt8]
     ) -> WebPost {
         WebPost(to: address, headers: headers, body: body)
+    }
+
+    /// Several requests of that kind.
+    package func session(_ settings: FetchSettings) throws(DownloadError) -> WebSession {
+        try WebSession(settings)
     }
 }
 

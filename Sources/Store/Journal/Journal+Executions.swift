@@ -171,6 +171,7 @@ extension Journal {
         if let debt {
             // In a fleet its database has decided.
             if !act.isFleets { try demand(debt.image, in: database) }
+            try demandAction(for: debt, in: database)
             try note(debt, over: act.before, in: database)
         }
         try database.statement(

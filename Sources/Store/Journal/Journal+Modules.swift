@@ -217,7 +217,7 @@ extension Journal {
     ) throws(JournalError) {
         for table in [
             "executions", "intents", "debts", "owed", "inhibits", "failures", "measures", "leases",
-            "modules",
+            "modules", "server_actions",
         ] {
             try database.statement("UPDATE OR REPLACE \(table) SET vehicle = ? WHERE vehicle = ?")
                 .run([.text(new), .text(old)])

@@ -36,6 +36,8 @@ package struct JournalError: Error, Equatable {
         case schema(found: Int, known: Int)
         /// The image of the transfer is recalled: the words say by whom and why.
         case recalled
+        /// The update server has withdrawn the action that the transfer is for.
+        case withdrawn
         /// A bug of ours.
         case `internal`
     }
@@ -95,7 +97,7 @@ extension JournalError: CustomStringConvertible {
                 found > known
                     ? "the journal was written by a newer version of this program"
                     : "the journal was written by an older version and no run has brought it up to date"
-            case .recalled: "the image must not be sent"
+            case .recalled, .withdrawn: "the image must not be sent"
             case .internal: "the journal was used wrongly, which is a bug of this program"
             }
         return "\(sentence) (\(operation): \(words))"

@@ -304,6 +304,33 @@ extension Schema {
         ) STRICT;
         CREATE INDEX outbox_due ON outbox (next) WHERE next IS NOT NULL;
 
+        -- Actions of update servers; a rollout sends an image for one only while it is open.
+        CREATE TABLE server_actions (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            server TEXT NOT NULL,
+            controller TEXT NOT NULL,
+            action TEXT NOT NULL,
+            vehicle TEXT NOT NULL,
+            serial TEXT NOT NULL,
+            rollout TEXT NOT NULL,
+            demand TEXT NOT NULL,
+            image TEXT,
+            version TEXT,
+            terms TEXT NOT NULL,
+            after INTEGER NOT NULL CHECK (after >= 0),
+            taken INTEGER NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('open', 'closing', 'cancelled', 'over')),
+            wanted INTEGER NOT NULL CHECK (wanted IN (0, 1)),
+            verdict TEXT CHECK (verdict IN ('success', 'failure', 'downloaded')),
+            details TEXT,
+            sent INTEGER NOT NULL DEFAULT 0 CHECK (sent IN (0, 1)),
+            mark TEXT,
+            CHECK (state <> 'closing' OR verdict IS NOT NULL)
+        ) STRICT;
+        CREATE UNIQUE INDEX server_actions_open ON server_actions (server, controller, action)
+            WHERE state <> 'over';
+        CREATE INDEX server_actions_sent ON server_actions (rollout, serial, image);
+
         -- Modules in the yard, whether a run ever worked on them or not.
         CREATE TABLE inventory (
             serial TEXT NOT NULL,

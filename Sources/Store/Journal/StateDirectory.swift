@@ -56,6 +56,17 @@ package struct StateDirectory: Sendable, Equatable {
         )
     }
 
+    /// Takes the right to speak to update servers, or throws `busy` immediately; runs are not kept out.
+    package func lockServers(
+        rollout: String,
+        started: WallTime
+    ) throws(StateDirectoryError) -> StateLock {
+        try StateLock(
+            file: path + "/servers.lock",
+            holder: LockHolder(pid: Int(getpid()), started: started, rollout: rollout)
+        )
+    }
+
     /// Whether there is a journal in it, in whatever condition.
     package var hasJournal: Bool {
         do throws(FileFault) {

@@ -1,0 +1,270 @@
+package import Base
+
+/// Something that is said to a server about an action until the server has it.
+package struct ServerWord: Sendable, Equatable {
+    /// The action's number in the journal; nil for one that was never taken.
+    package let number: Int64?
+    package let action: ActionID
+    /// Whether it answers the server's wish to end the action.
+    package let isAboutCancel: Bool
+    /// Whether the action is over once the server has it.
+    package let isLast: Bool
+    /// Whether it was sent before, without an answer.
+    package let wasSent: Bool
+    package let feedback: Feedback
+
+    package init(
+        _ feedback: Feedback,
+        of action: ActionID,
+        number: Int64?,
+        isAboutCancel: Bool = false,
+        isLast: Bool = false,
+        wasSent: Bool = false
+    ) {
+        self.feedback = feedback
+        self.action = action
+        self.number = number
+        self.isAboutCancel = isAboutCancel
+        self.isLast = isLast
+        self.wasSent = wasSent
+    }
+}
+
+/// The answer of a server to one request.
+package enum ServerAnswer: Sendable, Equatable {
+    case success([UInt8])
+    /// What was asked for is as it was the last time.
+    case unchanged
+    /// There is no such thing, or no longer.
+    case absent
+    case failure(String)
+}
+
+/// The conversation with a server about one controller: what is asked, said and written down next.
+///
+/// Verdicts that the server does not have yet come first, then its wish to cancel, and new work last.
+package struct ControllerMachine: Sendable {
+    /// How a conversation ended.
+    package enum Ending: Sendable, Equatable {
+        /// After this time the server expects the next poll; nil where it does not say.
+        case done(next: Duration?)
+        /// Somebody has to confirm the action at the server before it begins.
+        case unconfirmed(ActionID)
+        /// The server does not know the controller, or no longer.
+        case unknown
+        case failed(String)
+    }
+
+    package enum State: Sendable, Equatable {
+        /// Nothing was asked. Next: `polling`.
+        case ready
+        /// Next: `telling`, or what follows it; `over`.
+        case polling
+        /// Next: `settling`, `telling`, or what follows it.
+        case telling(ServerWord, [ServerWord], ControllerBase)
+        /// Next: `telling`, or what follows it.
+        case settling([ServerWord], ControllerBase)
+        /// Next: `deciding`, `describing`, `dropping`, `reading`, `over`.
+        case readingCancel(ControllerBase)
+        /// Next: `telling`.
+        case deciding(ControllerBase)
+        /// Next: `reading`, `dropping`, `over`.
+        case describing(ControllerBase)
+        /// Next: `over`.
+        case dropping(ControllerBase)
+        /// Next: `taking`, `over`.
+        case reading(ActionID, ControllerBase)
+        /// Next: `reporting`, `over`.
+        case taking(ControllerBase)
+        /// Next: `over`.
+        case reporting(ControllerBase)
+        case over(Ending)
+    }
+
+    /// What is to be done; each has one method that reports its result.
+    package enum Action: Sendable, Equatable {
+        case poll
+        case tell(ServerWord)
+        /// Write down that the server has the word.
+        case settle(ServerWord)
+        case readCancel(ActionID)
+        /// Decide in the journal whether this action can still be ended.
+        case decide(ActionID)
+        case describe
+        /// Write down that the server has no open action of this controller.
+        case drop
+        case read(ActionID)
+        /// Write down an action as it is now; nil for one that has not changed.
+        case take(ActionID, Deployment?)
+        case finish(Ending)
+    }
+
+    package private(set) var state = State.ready
+    private let server: WebAuthority
+    /// Words that are due, the oldest first.
+    private let due: [ServerWord]
+    /// Whether the wish to cancel was answered in this conversation.
+    private var hasAnsweredCancel = false
+
+    package init(at server: WebAuthority, due: [ServerWord]) {
+        self.server = server
+        self.due = due
+    }
+
+    package mutating func begin() -> Action {
+        state = .polling
+        return .poll
+    }
+
+    package mutating func polled(_ answer: ServerAnswer) -> Action {
+        guard case .polling = state else { misuse() }
+        switch answer {
+        case .success(let bytes):
+            do throws(DocumentFault) {
+                let base = try ControllerBase(bytes, of: server)
+                return tell(due, base)
+            } catch { return end(.failed("its answer to a poll is not used: \(error)")) }
+        case .absent: return end(.unknown)
+        case .unchanged: return end(.failed("it says that nothing has changed, unasked"))
+        case .failure(let why): return end(.failed(why))
+        }
+    }
+
+    /// A word that was sent without an answer, of an action that is no longer open there, has arrived.
+    private mutating func tell(_ words: [ServerWord], _ base: ControllerBase) -> Action {
+        guard let word = words.first else { return afterWords(base) }
+        let rest = Array(words.dropFirst())
+        if word.isLast, word.wasSent, base.isIdle {
+            state = .settling(rest, base)
+            return .settle(word)
+        }
+        state = .telling(word, rest, base)
+        return .tell(word)
+    }
+
+    package mutating func told(_ answer: ServerAnswer) -> Action {
+        switch state {
+        case .telling(let word, let rest, let base):
+            switch answer {
+            // An action that the server does not have any more needs no further word.
+            case .success, .unchanged, .absent:
+                state = .settling(rest, base)
+                return .settle(word)
+            case .failure(let why): return end(.failed(why))
+            }
+        case .reporting(let base):
+            if case .failure(let why) = answer { return end(.failed(why)) }
+            return finish(base)
+        case .ready, .polling, .settling, .readingCancel, .deciding, .describing, .dropping,
+            .reading, .taking, .over:
+            misuse()
+        }
+    }
+
+    package mutating func settled() -> Action {
+        guard case .settling(let rest, let base) = state else { misuse() }
+        return tell(rest, base)
+    }
+
+    private mutating func afterWords(_ base: ControllerBase) -> Action {
+        if let cancel = base.cancel, !hasAnsweredCancel {
+            hasAnsweredCancel = true
+            // The action may be the one that a word has just ended.
+            guard !due.contains(where: { $0.isLast && $0.action == cancel }) else {
+                return describe(base)
+            }
+            state = .readingCancel(base)
+            return .readCancel(cancel)
+        }
+        return describe(base)
+    }
+
+    package mutating func readCancel(_ answer: ServerAnswer) -> Action {
+        guard case .readingCancel(let base) = state else { misuse() }
+        switch answer {
+        case .success(let bytes):
+            do throws(DocumentFault) {
+                let order = try CancelOrder(bytes)
+                state = .deciding(base)
+                return .decide(order.stops)
+            } catch { return end(.failed("its wish to cancel is not understood: \(error)")) }
+        case .absent, .unchanged: return describe(base)
+        case .failure(let why): return end(.failed(why))
+        }
+    }
+
+    /// The journal has decided, and this is the answer to the server.
+    package mutating func decided(_ word: ServerWord) -> Action {
+        guard case .deciding(let base) = state else { misuse() }
+        return tell([word], base)
+    }
+
+    private mutating func describe(_ base: ControllerBase) -> Action {
+        guard base.wantsAttributes else { return work(base) }
+        state = .describing(base)
+        return .describe
+    }
+
+    package mutating func described(_ answer: ServerAnswer) -> Action {
+        guard case .describing(let base) = state else { misuse() }
+        if case .failure(let why) = answer { return end(.failed(why)) }
+        return work(base)
+    }
+
+    private mutating func work(_ base: ControllerBase) -> Action {
+        if base.isIdle {
+            state = .dropping(base)
+            return .drop
+        }
+        // What was closed a moment ago may still be in the answer to the poll.
+        guard let action = base.deployment,
+            !due.contains(where: { $0.isLast && $0.action == action })
+        else { return finish(base) }
+        state = .reading(action, base)
+        return .read(action)
+    }
+
+    package mutating func dropped() -> Action {
+        guard case .dropping(let base) = state else { misuse() }
+        return finish(base)
+    }
+
+    package mutating func read(_ answer: ServerAnswer) -> Action {
+        guard case .reading(let action, let base) = state else { misuse() }
+        switch answer {
+        case .success(let bytes):
+            do throws(DocumentFault) {
+                let deployment = try Deployment(bytes, of: action)
+                state = .taking(base)
+                return .take(action, deployment)
+            } catch { return end(.failed("the action \(action) is not understood: \(error)")) }
+        case .unchanged:
+            state = .taking(base)
+            return .take(action, nil)
+        // It was ended between the two requests.
+        case .absent: return finish(base)
+        case .failure(let why): return end(.failed(why))
+        }
+    }
+
+    /// The action is written down; `report` is what the server has not heard of it yet.
+    package mutating func taken(_ report: ServerWord?) -> Action {
+        guard case .taking(let base) = state else { misuse() }
+        guard let report else { return finish(base) }
+        state = .reporting(base)
+        return .tell(report)
+    }
+
+    private mutating func finish(_ base: ControllerBase) -> Action {
+        end(base.confirmation.map { .unconfirmed($0) } ?? .done(next: base.interval))
+    }
+
+    private mutating func end(_ ending: Ending) -> Action {
+        state = .over(ending)
+        return .finish(ending)
+    }
+
+    private func misuse() -> Never {
+        preconditionFailure("a conversation with a server got a result that it did not ask for")
+    }
+}

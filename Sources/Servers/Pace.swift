@@ -1,0 +1,31 @@
+package import Base
+
+/// The time between requests to one server: never more of them in a second than allowed, and no
+/// bursts.
+package struct Pace: Sendable {
+    private let gap: Duration
+    private var free: Moment?
+    private var chance: SplitMix64
+
+    package init(requestsPerSecond: Int, seed: UInt64) {
+        gap = .nanoseconds(1_000_000_000 / Int64(max(1, requestsPerSecond)))
+        chance = SplitMix64(seed: seed)
+    }
+
+    /// When the next request may be sent, which counts as sent then.
+    ///
+    /// The first one waits for a random part of a second, so that gateways that begin at the same
+    /// time do not ask at the same time.
+    package mutating func next(at now: Moment) -> Moment {
+        let start = free ?? now.advanced(by: .milliseconds(chance.below(1_000)))
+        let time = max(start, now)
+        free = time.advanced(by: gap)
+        return time
+    }
+
+    /// Keeps away from the server for this time.
+    package mutating func rest(_ pause: Duration, from now: Moment) {
+        let end = now.advanced(by: pause)
+        free = max(free ?? end, end)
+    }
+}

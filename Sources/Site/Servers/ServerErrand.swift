@@ -1,0 +1,406 @@
+package import Base
+package import Commands
+package import Images
+package import Manifest
+import Operations
+package import Servers
+package import Store
+
+/// Asks an update server about all vehicles of a plan, one after the other, and says what has become
+/// of its actions.
+package struct ServerErrand {
+    /// After this many failures in a row the server is not there.
+    private static let mostFailures = 3
+
+    private let server: ServerSettings
+    private let plan: FrozenPlan
+    private let journal: Journal
+    private let line: any ServerLine
+    private let supply: ArtifactSupply
+    private let host: String
+    private let time: any Timekeeper
+    private let rollout: String
+
+    package init(
+        to server: ServerSettings,
+        for plan: FrozenPlan,
+        journal: Journal,
+        over line: any ServerLine,
+        into fetcher: ImageFetcher,
+        state: String,
+        host: String,
+        time: any Timekeeper
+    ) async throws(JournalError) {
+        self.server = server
+        self.plan = plan
+        self.journal = journal
+        self.line = line
+        self.host = host
+        self.time = time
+        rollout = ServedManifest.rollout(of: plan)
+        supply = ArtifactSupply(
+            from: server,
+            over: line,
+            into: fetcher,
+            state: state,
+            denying: plan.trust.denied,
+            known: try await journal.look { view throws(JournalError) in
+                try view.serverImages(server: server.name)
+            }
+        )
+    }
+
+    /// How many files were fetched.
+    package var fetched: Int { get async { await supply.fetched } }
+
+    /// A row for each vehicle; with `stop`, those that come later are not asked.
+    package func run(until stop: () -> Bool) async throws(JournalError) -> [SyncRow] {
+        var rows: [SyncRow] = []
+        var failures = 0
+        for vehicle in plan.vehicles {
+            let controller = ServersFile.controller(of: vehicle, at: server)
+            var row = SyncRow(vehicle.id, controller)
+            if failures < Self.mostFailures, !stop() {
+                try await decide(on: vehicle, controller)
+                row.ending = try await converse(vehicle, controller, &row.told)
+                failures = row.isDone ? 0 : failures + 1
+            }
+            row.actions = try await actions(of: controller)
+            rows.append(row)
+        }
+        return rows
+    }
+
+    /// What the next run is to do: an image for each of these modules.
+    package func work() async throws(JournalError) -> [(action: ServerAction, image: SHA256Digest)] {
+        let serials = Set(plan.vehicles.map(\.serial))
+        var taken: Set<Serial> = []
+        return try await journal.serverActions(server: server.name).compactMap { action in
+            guard action.state == .open, action.isWanted, action.rollout == rollout,
+                let image = action.image, serials.contains(action.serial),
+                taken.insert(action.serial).inserted
+            else { return nil }
+            return (action, image)
+        }
+    }
+
+    private func actions(of controller: String) async throws(JournalError) -> [ServerAction] {
+        try await journal.serverActions(server: server.name, controller)
+    }
+
+    private func standing(of action: ServerAction) async throws(JournalError) -> ServerCase {
+        let work = try await journal.look { view throws(JournalError) in try view.work(on: action) }
+        return ServerCase(of: action, work, quarantineAfter: plan.rollout.quarantineAfter)
+    }
+
+    /// Gives open actions the verdicts that the journal has for them.
+    private func decide(
+        on vehicle: PlannedVehicle,
+        _ controller: String
+    ) async throws(JournalError) {
+        for action in try await actions(of: controller) where action.state == .open {
+            switch try await standing(of: action) {
+            case .success(let why): try await journal.close(action.number, .success, why)
+            case .failure(let why): try await journal.close(action.number, .failure, why)
+            case .open: break
+            }
+        }
+    }
+
+    // MARK: One conversation
+
+    private func converse(
+        _ vehicle: PlannedVehicle,
+        _ controller: String,
+        _ told: inout [String]
+    ) async throws(JournalError) -> ControllerMachine.Ending {
+        let due = try await actions(of: controller).compactMap(\.word)
+        var machine = ControllerMachine(at: server.authority, due: due)
+        var action = machine.begin()
+        while true {
+            switch action {
+            case .poll: action = machine.polled(await ask(controller, ""))
+            case .tell(let word): action = machine.told(try await tell(word, controller, &told))
+            case .settle(let word):
+                if let number = word.number, word.isLast { try await journal.end([number]) }
+                action = machine.settled()
+            case .readCancel(let id):
+                action = machine.readCancel(await ask(controller, "cancelAction/\(id)"))
+            case .decide(let id): action = machine.decided(try await decide(id, controller))
+            case .describe: action = machine.described(try await describe(vehicle, controller))
+            case .drop:
+                try await drop(controller)
+                action = machine.dropped()
+            case .read(let id):
+                let (answer, mark) = try await read(id, controller)
+                action = machine.read(answer)
+                guard case .take(_, let deployment) = action else { continue }
+                switch try await take(id, deployment, mark, vehicle, controller) {
+                case .success(let report): action = machine.taken(report)
+                case .failure(.later(let why)), .failure(.refused(let why)): return .failed(why)
+                }
+            case .take: return .failed("an action was taken twice")
+            case .finish(let ending):
+                if ending == .unknown { try await drop(controller) }
+                return ending
+            }
+        }
+    }
+
+    private func ask(_ controller: String, _ place: String) async -> ServerAnswer {
+        await line.ask(ServerRequest(.get(unless: nil), controller, place)).answer
+    }
+
+    private func tell(
+        _ word: ServerWord,
+        _ controller: String,
+        _ told: inout [String]
+    ) async throws(JournalError) -> ServerAnswer {
+        if word.isLast, let number = word.number { try await journal.sending(number) }
+        let kind = word.isAboutCancel ? "cancelAction" : "deploymentBase"
+        let answer = await line.ask(
+            ServerRequest(
+                .post(word.feedback.body(of: word.action)),
+                controller,
+                "\(kind)/\(word.action)/feedback"
+            )
+        ).answer
+        switch answer {
+        case .failure, .unchanged: return answer
+        case .absent: told.append("action \(word.action) is over at the server")
+        case .success:
+            if !word.isLast, !word.isAboutCancel, let number = word.number {
+                try await journal.heard(number, word.feedback.details)
+            }
+            let result = word.feedback.result == .none ? "" : "/\(word.feedback.result.rawValue)"
+            told.append(
+                "action \(word.action)\(word.isAboutCancel ? ", cancel" : ""): "
+                    + "\(word.feedback.execution.rawValue)\(result)"
+            )
+        }
+        return answer
+    }
+
+    /// Ends the open actions of a controller that the server does not have any more.
+    private func drop(_ controller: String) async throws(JournalError) {
+        let open = try await actions(of: controller).filter { $0.state == .open }
+        if !open.isEmpty { try await journal.end(open.map(\.number)) }
+    }
+
+    /// Decides whether an action can still be ended, and returns the answer to the server.
+    private func decide(
+        _ id: ActionID,
+        _ controller: String
+    ) async throws(JournalError) -> ServerWord {
+        let known = try await actions(of: controller).first { $0.action == id.text }
+        let accepted = Feedback(.closed, .success, "nothing of it was sent to the module")
+        guard let known else {
+            return ServerWord(accepted, of: id, number: nil, isAboutCancel: true, isLast: true)
+        }
+        let isCancelled =
+            switch known.state {
+            case .open: try await journal.cancel(known.number, accepted.details)
+            case .cancelled: true
+            case .closing, .over: false
+            }
+        if isCancelled {
+            return ServerWord(
+                accepted,
+                of: id,
+                number: known.number,
+                isAboutCancel: true,
+                isLast: true
+            )
+        }
+        let why =
+            known.state == .closing
+            ? "it has ended: \(known.details ?? "")" : "the module has begun, and is not at rest yet"
+        return ServerWord(
+            Feedback(.rejected, .none, why),
+            of: id,
+            number: known.number,
+            isAboutCancel: true
+        )
+    }
+
+    private func read(
+        _ id: ActionID,
+        _ controller: String
+    ) async throws(JournalError) -> (answer: ServerAnswer, mark: String?) {
+        let known = try await actions(of: controller).first {
+            $0.action == id.text && $0.state == .open && $0.image != nil
+        }
+        return await line.ask(
+            ServerRequest(.get(unless: known?.mark), controller, "deploymentBase/\(id)")
+        )
+    }
+
+    // MARK: What is known of a vehicle
+
+    private func describe(
+        _ vehicle: PlannedVehicle,
+        _ controller: String
+    ) async throws(JournalError) -> ServerAnswer {
+        let (version, seen) = try await journal.look { view throws(JournalError) in
+            (
+                try view.runVersions().first { $0.vehicle == vehicle.id }?.version.description,
+                try view.sightings().first { $0.vehicle == vehicle.id }?.time.description
+            )
+        }
+        let known = [("version", version), ("last-seen", seen), ("gateway", host)]
+            .compactMap { name, value in value.map { (name: name, value: $0) } }
+        let usual = ["id", "serial", "family", "profile"]
+        var attributes = ServersFile.values(of: vehicle).filter { usual.contains($0.name) } + known
+        let values = ServersFile.values(of: vehicle) + known
+        for attribute in server.attributes {
+            // Without a value, a name of the server would be set to the braces.
+            let text = Template.fill(attribute.value, values)
+            guard !text.contains("{") else { continue }
+            attributes.append((attribute.name, text))
+        }
+        let body = Feedback.attributes(attributes)
+        return await line.ask(ServerRequest(.put(body), controller, "configData")).answer
+    }
+
+    // MARK: Taking an action
+
+    private func take(
+        _ id: ActionID,
+        _ deployment: Deployment?,
+        _ mark: String?,
+        _ vehicle: PlannedVehicle,
+        _ controller: String
+    ) async throws(JournalError) -> Result<ServerWord?, SupplyFault> {
+        let known = try await actions(of: controller).first {
+            $0.action == id.text && $0.state == .open
+        }
+        guard let deployment else {
+            return .success(try await known.map { try await report($0, id) } ?? nil)
+        }
+        let demand: Demand
+        do throws(SupplyFault) {
+            demand = try await self.demand(deployment, vehicle, controller)
+        } catch { return .failure(error) }
+        try await journal.wantOnly(id.text, of: server.name, controller)
+        if let known, known.demand == deployment.demand, known.image == demand.image,
+            known.terms == demand.terms, known.image != nil
+        {
+            try await journal.want(known.number, deployment.isWanted, mark: mark)
+        } else {
+            var action = ServerAction(
+                server: server.name,
+                controller: controller,
+                action: id.text,
+                vehicle: vehicle.id,
+                serial: vehicle.serial,
+                rollout: rollout,
+                demand: deployment.demand,
+                image: demand.image,
+                version: demand.version,
+                terms: demand.terms,
+                after: try await journal.runs(rollout: nil, limit: 1).first?.number ?? 0,
+                taken: time.wallTime,
+                isWanted: deployment.isWanted && demand.image != nil,
+                mark: mark
+            )
+            // What was said of the same refusal is not said again.
+            if let known, known.image == nil, demand.image == nil { action.details = known.details }
+            guard try await journal.take(action) else {
+                return .failure(.later("the server has changed action \(id) while the module gets it"))
+            }
+        }
+        let taken = try await actions(of: controller).first {
+            $0.action == id.text && $0.state == .open
+        }
+        guard let taken else { return .success(nil) }
+        if let refusal = demand.refusal { return .success(refused(taken, id, refusal)) }
+        if deployment.isDownloadOnly {
+            let details = "the image is in the store of \(host)"
+            try await journal.close(taken.number, .downloaded, details)
+            return .success(nil)
+        }
+        return .success(try await report(taken, id))
+    }
+
+    /// What a deployment means for one vehicle.
+    private struct Demand {
+        var image: SHA256Digest?
+        var version: FirmwareVersion?
+        var terms = ""
+        var refusal: String?
+    }
+
+    private func demand(
+        _ deployment: Deployment,
+        _ vehicle: PlannedVehicle,
+        _ controller: String
+    ) async throws(SupplyFault) -> Demand {
+        var demand = Demand()
+        let chosen: ChosenArtifact
+        do throws(NoArtifact) {
+            chosen = try server.artifact(
+                of: deployment,
+                family: vehicle.family.rawValue,
+                profile: vehicle.profile
+            )
+        } catch {
+            demand.refusal = "\(error)"
+            return demand
+        }
+        let terms = ServedImage(chosen)
+        (demand.version, demand.terms) = (chosen.version, terms.text)
+        do throws(SupplyFault) {
+            demand.image = try await supply.image(chosen, terms, for: controller)
+        } catch {
+            guard case .refused(let why) = error else { throw error }
+            demand.refusal = why
+        }
+        return demand
+    }
+
+    private func refused(_ action: ServerAction, _ id: ActionID, _ why: String) -> ServerWord? {
+        guard action.details != why else { return nil }
+        return ServerWord(Feedback(.rejected, .none, why), of: id, number: action.number)
+    }
+
+    /// What the server has not heard of an open action yet.
+    private func report(
+        _ action: ServerAction,
+        _ id: ActionID
+    ) async throws(JournalError) -> ServerWord? {
+        guard case .open(let text) = try await standing(of: action), text != action.details else {
+            return nil
+        }
+        return ServerWord(Feedback(.proceeding, .none, text), of: id, number: action.number)
+    }
+}
+
+extension ServerAction {
+    /// The last word about it, which the server does not have yet; nil while it is open.
+    fileprivate var word: ServerWord? {
+        guard let id = ActionID(action) else { return nil }
+        let (feedback, isAboutCancel): (Feedback, Bool)
+        switch (state, verdict) {
+        case (.closing, .success): (feedback, isAboutCancel) = (said(.closed, .success), false)
+        case (.closing, .failure): (feedback, isAboutCancel) = (said(.closed, .failure), false)
+        case (.closing, .downloaded): (feedback, isAboutCancel) = (said(.downloaded), false)
+        case (.cancelled, _): (feedback, isAboutCancel) = (said(.closed, .success), true)
+        case (.open, _), (.over, _), (.closing, nil): return nil
+        }
+        return ServerWord(
+            feedback,
+            of: id,
+            number: number,
+            isAboutCancel: isAboutCancel,
+            isLast: true,
+            wasSent: wasSent
+        )
+    }
+
+    private func said(
+        _ execution: Feedback.Execution,
+        _ result: Feedback.Result = .none
+    ) -> Feedback {
+        Feedback(execution, result, details ?? "")
+    }
+}

@@ -1,0 +1,151 @@
+import Base
+package import Commands
+import Glibc
+import Images
+package import Manifest
+package import Operations
+import Servers
+import Store
+
+/// Everything that `sync` does: from the files and the journal to the server, and back to the manifest
+/// of the night.
+package struct SyncErrand {
+    private let manifest: String
+    private let state: String
+    private let wish: String?
+    private let context: Context
+    private let common: CommonOptions
+
+    package init(
+        _ manifest: String,
+        at server: String?,
+        state: String,
+        _ common: CommonOptions,
+        _ context: Context
+    ) {
+        self.manifest = manifest
+        wish = server
+        self.state = state
+        self.common = common
+        self.context = context
+    }
+
+    package func run() async throws(CommandError) -> SyncAnswer {
+        guard let world = context.reach.world else {
+            throw CommandError(.internal, "a rehearsal was about to ask a server")
+        }
+        var sources = PlanSources()
+        let plan = try Inputs.plan(manifest, context, common, &sources)
+        let served = try ServedManifest(sources.bytes(manifest) ?? [], at: manifest, plan)
+        let directory = try context.reach.prepare(state)
+        let server = try ServersFile.server(named: wish, in: directory.path)
+        let lock = try Self.lock(directory, plan)
+        let time = FetchTime()
+        let line = try WebLine(
+            to: server,
+            with: try ServersFile.tokens(of: server, for: plan.vehicles, context),
+            in: world,
+            time: time,
+            seed: time.seed
+        )
+        let thread = try ThreadExecutor.working("journal")
+        let disk = try ThreadExecutor.working("images")
+        let fetcher = ImageFetcher(
+            into: StoreFolder(stateDirectory: directory.path),
+            settings: FetchSettings(),
+            time: time,
+            seed: time.seed,
+            executor: disk
+        )
+        let stop = Signals.catchThem()
+        let result: Result<(SyncAnswer, String?), CommandError>
+        do throws(JournalError) {
+            let journal = try await Journal.open(directory: directory.path, executor: thread)
+            let errand = try await ServerErrand(
+                to: server,
+                for: plan,
+                journal: journal,
+                over: line,
+                into: fetcher,
+                state: directory.path,
+                host: NoticeSender.host,
+                time: time
+            )
+            let rows = try await errand.run { stop.isRequested }
+            let work = try await errand.work()
+            let answer = SyncAnswer(
+                server: server.name,
+                rollout: ServedManifest.rollout(of: plan),
+                manifest: work.isEmpty ? nil : served.target,
+                rows: rows,
+                fetched: await errand.fetched,
+                signal: Signals.exitCode
+            )
+            let text = work.isEmpty ? nil : served.text(work, store: directory.path)
+            result = .success((answer, text))
+            await journal.close()
+        } catch { result = .failure(CommandError(error)) }
+        await line.end()
+        await fetcher.stop()
+        thread.stop()
+        disk.stop()
+        lock.release()
+        let (answer, text) = try result.get()
+        try write(text, to: served.target, state: directory.path)
+        return answer
+    }
+
+    /// The right to speak to servers from this state directory.
+    private static func lock(
+        _ directory: StateDirectory,
+        _ plan: FrozenPlan
+    ) throws(CommandError) -> StateLock {
+        do throws(StateDirectoryError) {
+            return try directory.lockServers(rollout: plan.name, started: RealTime().wallTime)
+        } catch {
+            guard case .busy(let holder) = error else { throw CommandError(error) }
+            throw CommandError(
+                .busy,
+                "another 'yardmaster sync' is at work" + (holder.map { ": \($0)" } ?? ""),
+                hint: "wait until it has ended"
+            )
+        }
+    }
+
+    /// Writes the manifest of the night after it was read back; removes it when there is nothing to do.
+    private func write(
+        _ text: String?,
+        to path: String,
+        state: String
+    ) throws(CommandError) {
+        guard let text else {
+            do throws(FileFault) { try FilePlace(path).remove() } catch {
+                guard error.code == ENOENT else {
+                    throw CommandError(.cannotWrite, "\(path) is out of date, and stays there")
+                }
+            }
+            return
+        }
+        let bytes = Array(text.utf8)
+        let read = try Inputs.read(path, common) { (file, limit) throws(FileError) in
+            file == path ? bytes : try TextFile.read(path: file, limit: limit)
+        }
+        guard let plan = read.plan else {
+            throw CommandError(
+                .manifest,
+                "the manifest of the night is not right, and was not written",
+                because: read.diagnostics.filter { $0.severity == .error }.map { "\($0)" },
+                hint: "`image` and `update` in servers.yaml are written into it as they are"
+            )
+        }
+        // From now on the images are needed, whatever is removed from the store.
+        try ImagePreparation.lockedStore(StoreFolder(stateDirectory: state), for: plan).release()
+        if let code = Draft.write(bytes, to: path, mode: 0o644) {
+            throw CommandError(
+                .cannotWrite,
+                "\(path) was not written",
+                because: [Descriptor.text(of: code)]
+            )
+        }
+    }
+}

@@ -1,0 +1,354 @@
+import Base
+import Servers
+import Site
+import Store
+import Testing
+
+/// Actions of a server from their assignment to their end, with the journal in between.
+@Suite struct ActionTests {
+    private static let action = FakeServer.Action(id: "5", controller: "bike-tag-1")
+    private static let version = FirmwareVersion(2, 0)
+
+    @Test func `an action becomes work, is reported once, and closed when the module proved it`()
+        async throws
+    {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            let first = try await yard.sync()
+            #expect(first.work.map(\.image) == [SHA256.digest(of: yard.image)])
+            #expect(first.rows.map(\.isFinished) == [true, true])
+            try await yard.sync()
+            #expect(yard.server.action("5")?.words == ["proceeding none"])
+            try await yard.run(.unreachable)
+            try await yard.sync()
+            // Nobody reached the vehicle: the action stays open, and says why.
+            #expect(yard.server.action("5")?.status == .running)
+            #expect(yard.server.action("5")?.words.count == 2)
+            try await yard.run(.succeeded, version: Self.version)
+            let last = try await yard.sync()
+            #expect(yard.server.action("5")?.status == .finished)
+            #expect(yard.server.action("5")?.closings == 1)
+            #expect(last.work.isEmpty)
+        }
+    }
+
+    @Test func `a success without the version is none`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.run(.succeeded, version: FirmwareVersion(1, 9))
+            try await yard.sync()
+            try await yard.run(.succeeded, version: nil)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .running)
+        }
+    }
+
+    @Test func `a run from before the action says nothing about it`() async throws {
+        try await withYard { yard in
+            try await yard.run(.succeeded, version: Self.version)
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .running)
+        }
+    }
+
+    @Test(arguments: [
+        (Outcome.rolledBack, FailureClass?.some(.rolledBack), true),
+        (.failed, .wrongVersion, true), (.rejected, .rejected, true), (.failed, .integrity, true),
+        (.failed, .transient, false), (.failed, .device, false), (.timedOut, nil, false),
+        (.inDoubt, .inDoubt, false), (.deferred, nil, false), (.aborted, nil, false),
+    ])
+    func `only a failure for good closes an action as one`(
+        outcome: Outcome,
+        failure: FailureClass?,
+        isFinal: Bool
+    ) async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.run(outcome, failure)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == (isFinal ? .error : .running))
+            #expect(yard.server.action("5")?.closings == (isFinal ? 1 : 0))
+        }
+    }
+
+    @Test func `a vehicle in quarantine has failed for good`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            for _ in 0..<2 {
+                _ = try await yard.journal.countFailure(
+                    yard.plan.vehicles[0].id,
+                    release: SHA256.digest(of: yard.image),
+                    message: "no answer",
+                    at: yard.at
+                )
+            }
+            try await yard.run(.failed, .device)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .error)
+        }
+    }
+
+    @Test func `a module that owes an update has not failed for good`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.transfer()
+            try await yard.run(.rolledBack, .rolledBack)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .running)
+        }
+    }
+
+    @Test func `one download serves all vehicles and later actions`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            yard.server.assign(.init(id: "6", controller: "bike-tag-2"))
+            let first = try await yard.sync()
+            #expect(first.work.count == 2)
+            yard.server.change("5") { $0.status = .canceled }
+            yard.server.assign(.init(id: "7", controller: "bike-tag-1"))
+            try await yard.sync()
+            #expect(yard.server.state.withLock { $0.downloads } == 1)
+        }
+    }
+
+    // MARK: Cancelling
+
+    @Test func `a cancel before the transfer is accepted, and nothing is sent afterwards`()
+        async throws
+    {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            yard.server.change("5") { $0.status = .canceling }
+            let after = try await yard.sync()
+            #expect(yard.server.action("5")?.status == .canceled)
+            #expect(after.work.isEmpty)
+            // A run with the plan of before must not begin it.
+            let error = await #expect(throws: JournalError.self) { try await yard.transfer() }
+            #expect(error?.kind == .withdrawn)
+            #expect(try await yard.journal.debts().isEmpty)
+        }
+    }
+
+    @Test func `a cancel of what has begun is refused until the module is at rest`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.transfer()
+            yard.server.change("5") { $0.status = .canceling }
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .running)
+            #expect(yard.server.action("5")?.words.last == "cancel rejected none")
+        }
+    }
+
+    @Test func `a cancel of an action that was never taken is accepted`() async throws {
+        try await withYard { yard in
+            yard.server.assign(.init(id: "9", controller: "bike-tag-1", status: .canceling))
+            try await yard.sync()
+            #expect(yard.server.action("9")?.status == .canceled)
+        }
+    }
+
+    @Test func `a cancel that comes after the proof is answered with the proof`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.run(.alreadyCurrent, version: Self.version)
+            yard.server.change("5") { $0.status = .canceling }
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .finished)
+            #expect(yard.server.action("5")?.closings == 1)
+        }
+    }
+
+    // MARK: Losses
+
+    @Test func `each action is closed once over kills at any write`() async throws {
+        for outcome in [Outcome.succeeded, .rolledBack] {
+            for transactions in 0..<14 {
+                try await withYard { yard in
+                    yard.server.assign(Self.action)
+                    yard.server.assign(.init(id: "6", controller: "bike-tag-2"))
+                    try await self.killed(yard, after: transactions)
+                    try await yard.sync()
+                    try await yard.run(0, outcome, version: Self.version)
+                    try await yard.run(1, outcome, version: Self.version)
+                    try await self.killed(yard, after: transactions)
+                    try await yard.sync()
+                    try await yard.sync()
+                    for id in ["5", "6"] {
+                        let action = try #require(yard.server.action(id))
+                        #expect(action.closings == 1, "\(id) after \(transactions)")
+                        #expect(action.status == (outcome == .succeeded ? .finished : .error))
+                    }
+                    let left = try await yard.journal.serverActions(server: "office")
+                    #expect(left.isEmpty, "after \(transactions)")
+                }
+            }
+        }
+    }
+
+    /// A `sync` whose process ends after so many writes.
+    private func killed(_ yard: ServedYard, after transactions: Int) async throws {
+        try await yard.journal.cut(after: transactions)
+        do { try await yard.sync() } catch is JournalError {}
+        try await yard.journal.cut(after: nil)
+    }
+
+    @Test func `each action is closed once over lost answers`() async throws {
+        for number in 1..<12 {
+            try await withYard { yard in
+                yard.server.assign(Self.action)
+                try await yard.sync()
+                try await yard.run(.succeeded, version: Self.version)
+                let count = yard.server.state.withLock { $0.count }
+                yard.server.state.withLock { $0.lost = [count + number] }
+                try await yard.sync()
+                try await yard.sync()
+                #expect(yard.server.action("5")?.closings == 1, "\(number)")
+                #expect(try await yard.journal.serverActions(server: "office").isEmpty)
+            }
+        }
+    }
+
+    @Test func `an action that was deleted at the server ends here`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            yard.server.state.withLock { $0.actions = [] }
+            let after = try await yard.sync()
+            #expect(after.work.isEmpty)
+            #expect(try await yard.journal.serverActions(server: "office").isEmpty)
+        }
+    }
+
+    @Test func `a server that is down is not asked about each vehicle, and nothing is lost`()
+        async throws
+    {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            yard.server.state.withLock { $0.isDown = true }
+            let down = try await yard.sync()
+            #expect(down.rows.allSatisfy { !$0.isFinished })
+            // What was taken stays work: the server has said nothing else.
+            #expect(down.work.count == 1)
+        }
+    }
+
+    // MARK: What is not done now
+
+    @Test func `outside the server's window an action is no work, and inside it is`() async throws {
+        try await withYard { yard in
+            var action = Self.action
+            (action.window, action.update) = ("unavailable", "skip")
+            yard.server.assign(action)
+            #expect(try await yard.sync().work.isEmpty)
+            yard.server.change("5") { ($0.window, $0.update) = ("available", "forced") }
+            #expect(try await yard.sync().work.count == 1)
+        }
+    }
+
+    @Test func `an action that is only to be downloaded ends when the image is here`()
+        async throws
+    {
+        try await withYard { yard in
+            var action = Self.action
+            action.update = "skip"
+            yard.server.assign(action)
+            #expect(try await yard.sync().work.isEmpty)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .finished)
+            #expect(yard.server.state.withLock { $0.downloads } == 1)
+        }
+    }
+
+    @Test func `an action that waits for a confirmation is named, and not begun`() async throws {
+        try await withYard { yard in
+            yard.server.assign(.init(id: "5", controller: "bike-tag-1", status: .waiting))
+            let sync = try await yard.sync()
+            #expect(sync.work.isEmpty)
+            #expect(sync.rows[0].ending == .unconfirmed(try #require(ActionID("5"))))
+        }
+    }
+
+    @Test func `an action that changes under its id is taken as it is now`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            yard.server.change("5") { $0.version = "2.0.1" }
+            let changed = try await yard.sync()
+            // The file is still of version 2.0.0, which is not what is promised now.
+            #expect(changed.work.isEmpty)
+            #expect(yard.server.action("5")?.words.last == "rejected none")
+        }
+    }
+
+    // MARK: Trust
+
+    @Test func `an image that nobody signed is refused, and said so once`() async throws {
+        let strict = serversText.replacing(", trust: transport", with: "")
+        try await withYard(strict) { yard in
+            yard.server.assign(Self.action)
+            let sync = try await yard.sync()
+            #expect(sync.work.isEmpty)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.words == ["rejected none"])
+            #expect(yard.server.action("5")?.status == .running)
+        }
+    }
+
+    @Test func `a file that is not what the server says is refused`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            let other = yard.image.map { $0 ^ 1 }
+            yard.server.state.withLock { $0.swapped["tracker.img"] = other }
+            let sync = try await yard.sync()
+            #expect(sync.work.isEmpty)
+            #expect(yard.server.action("5")?.words == ["rejected none"])
+        }
+    }
+
+    @Test func `a file at another host is refused`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            yard.server.state.withLock { $0.host = "evil.example" }
+            let sync = try await yard.sync()
+            #expect(sync.rows[0].isFinished == false)
+            #expect(yard.server.state.withLock { $0.downloads } == 0)
+        }
+    }
+
+    // MARK: Attributes
+
+    @Test func `a server that asks gets what is known, and no empty templates`() async throws {
+        try await withYard { yard in
+            yard.server.state.withLock { $0.wanting = ["bike-tag-1"] }
+            try await yard.sync()
+            let before = yard.server.state.withLock { $0.attributes["bike-tag-1"] }
+            #expect(before?["family"] == "mcumgr" && before?["place"] == "north")
+            #expect(before?["gateway"] == "gateway-1" && before?["sw_version"] == nil)
+            try await yard.run(.succeeded, version: Self.version)
+            yard.server.state.withLock { $0.wanting = ["bike-tag-1"] }
+            try await yard.sync()
+            let after = yard.server.state.withLock { $0.attributes["bike-tag-1"] }
+            #expect(after?["sw_version"] == "2.0.0" && after?["version"] == "2.0.0")
+        }
+    }
+}
+
+extension SyncRow {
+    var isFinished: Bool {
+        switch ending {
+        case .done, .unconfirmed, .unknown: true
+        case .failed, nil: false
+        }
+    }
+}
