@@ -68,7 +68,7 @@ package struct ControllerMachine: Sendable {
         case readingCancel(ControllerBase)
         /// Next: `telling`.
         case deciding(ControllerBase)
-        /// Next: `reading`, `dropping`, `over`.
+        /// Next: `reading`, `over`; `polling`, once.
         case describing(ControllerBase)
         /// Next: `over`.
         case dropping(ControllerBase)
@@ -105,6 +105,8 @@ package struct ControllerMachine: Sendable {
     private let due: [ServerWord]
     /// Whether the wish to cancel was answered in this conversation.
     private var hasAnsweredCancel = false
+    /// Whether the controller was described: some servers have work only for those that they know.
+    private var hasDescribed = false
 
     package init(at server: WebAuthority, due: [ServerWord]) {
         self.server = server
@@ -122,7 +124,7 @@ package struct ControllerMachine: Sendable {
         case .success(let bytes):
             do throws(DocumentFault) {
                 let base = try ControllerBase(bytes, of: server)
-                return tell(due, base)
+                return tell(hasDescribed ? [] : due, base)
             } catch { return end(.failed("its answer to a poll is not used: \(error)")) }
         case .absent: return end(.unknown)
         case .unchanged: return end(.failed("it says that nothing has changed, unasked"))
@@ -200,7 +202,7 @@ package struct ControllerMachine: Sendable {
     }
 
     private mutating func describe(_ base: ControllerBase) -> Action {
-        guard base.wantsAttributes else { return work(base) }
+        guard base.wantsAttributes, !hasDescribed else { return work(base) }
         state = .describing(base)
         return .describe
     }
@@ -208,7 +210,10 @@ package struct ControllerMachine: Sendable {
     package mutating func described(_ answer: ServerAnswer) -> Action {
         guard case .describing(let base) = state else { misuse() }
         if case .failure(let why) = answer { return end(.failed(why)) }
-        return work(base)
+        hasDescribed = true
+        guard base.isIdle else { return work(base) }
+        state = .polling
+        return .poll
     }
 
     private mutating func work(_ base: ControllerBase) -> Action {

@@ -53,6 +53,13 @@ import Testing
         #expect(machine.told(.success([])) == Self.done)
     }
 
+    @Test func `a controller that the server has just got to know is polled once more`() throws {
+        var machine = try machine()
+        #expect(machine.polled(Self.base(Self.link("configData"))) == .describe)
+        #expect(machine.described(.success([])) == .poll)
+        #expect(machine.polled(Self.base(Self.link("configData"))) == .drop)
+    }
+
     @Test func `an action that has not changed is not read again`() throws {
         var machine = try machine()
         let id = try #require(Self.action)

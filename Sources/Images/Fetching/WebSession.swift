@@ -15,7 +15,7 @@ package struct SessionRequest: Sendable {
     let body: [UInt8]
 
     package init(
-        _ method: Method = .get,
+        _ method: Method,
         _ address: WebAddress,
         headers: [(name: String, value: String)],
         body: [UInt8] = []
@@ -28,7 +28,7 @@ package struct SessionRequest: Sendable {
 }
 
 /// The answer to a request in a session: the whole body of an answer with a status of success.
-package struct WebAnswer: Sendable, Equatable {
+package struct SessionAnswer: Sendable, Equatable {
     package let bytes: [UInt8]
     /// The mark by which the server recognises that what it sent has not changed.
     package let entityTag: String?
@@ -54,7 +54,7 @@ package struct WebSession: Sendable {
         limit: ByteCount,
         within deadline: Duration,
         at now: WallTime
-    ) async -> Result<WebAnswer, DownloadError> {
+    ) async -> Result<SessionAnswer, DownloadError> {
         var exchange = ExchangeRequest(
             address: request.address,
             deadline: deadline,
@@ -73,7 +73,7 @@ package struct WebSession: Sendable {
         }
         let taker = DocumentTaker(limit: limit, accepting: [200, 201, 202, 204])
         return await loop.exchange().run(exchange, into: taker).map { head in
-            WebAnswer(bytes: taker.document, entityTag: head.strongValidator)
+            SessionAnswer(bytes: taker.document, entityTag: head.strongValidator)
         }
     }
 }

@@ -9,7 +9,8 @@ extension InspectedImage {
         case .secureDFU(let parts): parts.allSatisfy { $0.packet.signature != nil }
         case .mcuboot(let file): !file.image.signatures.isEmpty
         case .ncs(let package): package.parts.allSatisfy { !$0.file.image.signatures.isEmpty }
-        case .legacyDFU(let package): package.parts.allSatisfy(\.packet.isSigned)
+        case .legacyDFU(let package):
+            package.parts.allSatisfy { if case .signed = $0.packet.proof { true } else { false } }
         case .raw: false
         }
     }

@@ -1,5 +1,5 @@
 package import Base
-package import Commands
+import Commands
 package import Images
 package import Manifest
 import Operations
@@ -275,7 +275,8 @@ package struct ServerErrand {
             $0.action == id.text && $0.state == .open
         }
         guard let deployment else {
-            return .success(try await known.map { try await report($0, id) } ?? nil)
+            guard let known else { return .success(nil) }
+            return .success(try await report(known, id))
         }
         let demand: Demand
         do throws(SupplyFault) {

@@ -1,5 +1,6 @@
 package import Base
 package import Commands
+import Store
 
 /// The result of `sync`.
 package struct SyncAnswer: Sendable {

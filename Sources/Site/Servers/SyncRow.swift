@@ -1,6 +1,5 @@
-import Base
-import Commands
-import Servers
+package import Base
+package import Servers
 package import Store
 
 /// What came of the conversation with a server about one vehicle.

@@ -1,6 +1,6 @@
 package import Base
 package import Commands
-import Images
+package import Images
 package import Operations
 package import Servers
 
@@ -92,7 +92,7 @@ package actor WebLine: ServerLine {
         // A token goes to its server only.
         let headers = isOwn ? self.headers(for: controller) : []
         let patience = Duration.seconds(120 + limit.bytes / (16 << 10))
-        return await send(SessionRequest(address, headers: headers), limit: limit, within: patience)
+        return await send(SessionRequest(.get, address, headers: headers), limit: limit, within: patience)
             .map(\.bytes)
     }
 
@@ -113,7 +113,7 @@ package actor WebLine: ServerLine {
         _ request: SessionRequest,
         limit: ByteCount,
         within patience: Duration
-    ) async -> Result<WebAnswer, DownloadError> {
+    ) async -> Result<SessionAnswer, DownloadError> {
         var failures = 0
         while true {
             await time.sleep(until: pace.next(at: time.now), for: "the server's turn")

@@ -112,11 +112,3 @@ package struct LegacyInitPacket: Equatable, Sendable {
         CRC16.of(firmware, from: 0xFFFF)
     }
 }
-
-extension LegacyInitPacket {
-    /// Whether it carries a signature, which a bootloader with a key verifies.
-    package var isSigned: Bool {
-        if case .signed = proof { return true }
-        return false
-    }
-}
