@@ -1,4 +1,5 @@
 import Base
+import Manifest
 import Servers
 import Site
 import Store
@@ -113,7 +114,7 @@ import Testing
             yard.server.change("5") { $0.status = .canceled }
             yard.server.assign(.init(id: "7", controller: "bike-tag-1"))
             try await yard.sync()
-            #expect(yard.server.state.withLock { $0.downloads } == 1)
+            #expect(yard.server.with { $0.downloads } == 1)
         }
     }
 
@@ -178,8 +179,8 @@ import Testing
                     yard.server.assign(.init(id: "6", controller: "bike-tag-2"))
                     try await self.killed(yard, after: transactions)
                     try await yard.sync()
-                    try await yard.run(0, outcome, version: Self.version)
-                    try await yard.run(1, outcome, version: Self.version)
+                    try await yard.run(outcome, on: 0, version: Self.version)
+                    try await yard.run(outcome, on: 1, version: Self.version)
                     try await self.killed(yard, after: transactions)
                     try await yard.sync()
                     try await yard.sync()
@@ -208,8 +209,8 @@ import Testing
                 yard.server.assign(Self.action)
                 try await yard.sync()
                 try await yard.run(.succeeded, version: Self.version)
-                let count = yard.server.state.withLock { $0.count }
-                yard.server.state.withLock { $0.lost = [count + number] }
+                let count = yard.server.with { $0.count }
+                yard.server.with { $0.lost = [count + number] }
                 try await yard.sync()
                 try await yard.sync()
                 #expect(yard.server.action("5")?.closings == 1, "\(number)")
@@ -222,7 +223,7 @@ import Testing
         try await withYard { yard in
             yard.server.assign(Self.action)
             try await yard.sync()
-            yard.server.state.withLock { $0.actions = [] }
+            yard.server.with { $0.actions = [] }
             let after = try await yard.sync()
             #expect(after.work.isEmpty)
             #expect(try await yard.journal.serverActions(server: "office").isEmpty)
@@ -235,7 +236,7 @@ import Testing
         try await withYard { yard in
             yard.server.assign(Self.action)
             try await yard.sync()
-            yard.server.state.withLock { $0.isDown = true }
+            yard.server.with { $0.isDown = true }
             let down = try await yard.sync()
             #expect(down.rows.allSatisfy { !$0.isFinished })
             // What was taken stays work: the server has said nothing else.
@@ -250,9 +251,11 @@ import Testing
             var action = Self.action
             (action.window, action.update) = ("unavailable", "skip")
             yard.server.assign(action)
-            #expect(try await yard.sync().work.isEmpty)
+            let work1 = try await yard.sync().work
+            #expect(work1.isEmpty)
             yard.server.change("5") { ($0.window, $0.update) = ("available", "forced") }
-            #expect(try await yard.sync().work.count == 1)
+            let work2 = try await yard.sync().work
+            #expect(work2.count == 1)
         }
     }
 
@@ -263,10 +266,11 @@ import Testing
             var action = Self.action
             action.update = "skip"
             yard.server.assign(action)
-            #expect(try await yard.sync().work.isEmpty)
+            let work3 = try await yard.sync().work
+            #expect(work3.isEmpty)
             try await yard.sync()
             #expect(yard.server.action("5")?.status == .finished)
-            #expect(yard.server.state.withLock { $0.downloads } == 1)
+            #expect(yard.server.with { $0.downloads } == 1)
         }
     }
 
@@ -309,7 +313,7 @@ import Testing
         try await withYard { yard in
             yard.server.assign(Self.action)
             let other = yard.image.map { $0 ^ 1 }
-            yard.server.state.withLock { $0.swapped["tracker.img"] = other }
+            yard.server.with { $0.swapped["tracker.img"] = other }
             let sync = try await yard.sync()
             #expect(sync.work.isEmpty)
             #expect(yard.server.action("5")?.words == ["rejected none"])
@@ -319,10 +323,10 @@ import Testing
     @Test func `a file at another host is refused`() async throws {
         try await withYard { yard in
             yard.server.assign(Self.action)
-            yard.server.state.withLock { $0.host = "evil.example" }
+            yard.server.with { $0.host = "evil.example" }
             let sync = try await yard.sync()
             #expect(sync.rows[0].isFinished == false)
-            #expect(yard.server.state.withLock { $0.downloads } == 0)
+            #expect(yard.server.with { $0.downloads } == 0)
         }
     }
 
@@ -330,15 +334,15 @@ import Testing
 
     @Test func `a server that asks gets what is known, and no empty templates`() async throws {
         try await withYard { yard in
-            yard.server.state.withLock { $0.wanting = ["bike-tag-1"] }
+            yard.server.with { $0.wanting = ["bike-tag-1"] }
             try await yard.sync()
-            let before = yard.server.state.withLock { $0.attributes["bike-tag-1"] }
+            let before = yard.server.with { $0.attributes["bike-tag-1"] }
             #expect(before?["family"] == "mcumgr" && before?["place"] == "north")
             #expect(before?["gateway"] == "gateway-1" && before?["sw_version"] == nil)
             try await yard.run(.succeeded, version: Self.version)
-            yard.server.state.withLock { $0.wanting = ["bike-tag-1"] }
+            yard.server.with { $0.wanting = ["bike-tag-1"] }
             try await yard.sync()
-            let after = yard.server.state.withLock { $0.attributes["bike-tag-1"] }
+            let after = yard.server.with { $0.attributes["bike-tag-1"] }
             #expect(after?["sw_version"] == "2.0.0" && after?["version"] == "2.0.0")
         }
     }

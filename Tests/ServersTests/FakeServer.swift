@@ -41,13 +41,16 @@ final class FakeServer: ServerLine {
         var count = 0
     }
 
-    let state: Mutex<State>
+    private let state: Mutex<State>
 
     init(_ file: [UInt8], named name: String = "tracker.img") {
         var state = State()
         state.files[name] = file
         self.state = Mutex(state)
     }
+
+    @discardableResult
+    func with<R: Sendable>(_ body: (inout State) -> R) -> R { state.withLock { body(&$0) } }
 
     func assign(_ action: Action) { state.withLock { $0.actions.append(action) } }
 

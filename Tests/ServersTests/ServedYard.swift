@@ -103,9 +103,9 @@ final class ServedYard {
 
     /// One run, in which a vehicle ended like this.
     func run(
-        _ vehicle: Int = 0,
         _ outcome: Outcome,
         _ failure: FailureClass? = nil,
+        on vehicle: Int = 0,
         version: FirmwareVersion? = nil
     ) async throws {
         let row = plan.vehicles[vehicle]

@@ -120,15 +120,12 @@ actor ArtifactSupply {
         _ digest: SHA256Digest,
         _ chosen: ChosenArtifact
     ) throws(SupplyFault) {
-        guard let family = Family(rawValue: chosen.rule.family) else {
-            throw .refused("there is no family \(chosen.rule.family.visible)")
-        }
         let planned = PlannedImage(
             name: "image",
             path: chosen.artifact.file,
             digest: digest,
             version: chosen.version,
-            for: family
+            for: Family(rawValue: chosen.rule.family)
         )
         do throws(CommandError) { _ = try ImageChecker.content(of: planned, bytes) } catch {
             throw .refused(error.causes.first ?? error.sentence)

@@ -1,16 +1,16 @@
 import Base
-package import Commands
-package import Manifest
+import Commands
+import Manifest
 import Operations
-package import Servers
+import Servers
 
 /// The file that names the update servers of this machine.
-package enum ServersFile {
+enum ServersFile {
     /// The servers of the machine, for state directories without a file of their own.
-    package static let machine = "/etc/yardmaster/servers.yaml"
+    static let machine = "/etc/yardmaster/servers.yaml"
 
     /// The server of this name, or the only one.
-    package static func server(
+    static func server(
         named name: String?,
         in state: String
     ) throws(CommandError) -> ServerSettings {
@@ -77,7 +77,7 @@ package enum ServersFile {
     }
 
     /// The id of a vehicle at the server.
-    package static func controller(
+    static func controller(
         of vehicle: PlannedVehicle,
         at server: ServerSettings
     ) -> String {
@@ -85,7 +85,7 @@ package enum ServersFile {
     }
 
     /// The tokens by controllers; that of the gateway has an empty name.
-    package static func tokens(
+    static func tokens(
         of server: ServerSettings,
         for vehicles: [PlannedVehicle],
         _ context: Context

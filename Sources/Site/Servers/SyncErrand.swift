@@ -2,8 +2,9 @@ import Base
 package import Commands
 import Glibc
 import Images
-package import Manifest
+import Manifest
 package import Operations
+import Rollout
 import Servers
 import Store
 

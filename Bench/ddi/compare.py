@@ -7,6 +7,7 @@ Called by scripts/ddi.
 
 import argparse
 import contextlib
+import importlib.util
 import json
 import os
 import pathlib
@@ -19,8 +20,6 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-
-import goosebit
 
 VERSION, BEFORE = "2.7.31", "2.6.0"
 UPDATED = 0o100644
@@ -54,7 +53,7 @@ class Server:
             "GOOSEBIT_DB_URI": f"sqlite:///{folder}/db.sqlite3",
             "GOOSEBIT_ARTIFACTS_DIR": f"{folder}/artifacts",
         }
-        package = pathlib.Path(goosebit.__file__).parent
+        package = pathlib.Path(importlib.util.find_spec("goosebit").origin).parent
         (folder / "pyproject.toml").write_text(
             '[tool.aerich]\ntortoise_orm = "goosebit.db.config.TORTOISE_CONF"\n'
             f'location = "{package}/db/migrations"\nsrc_folder = "."\n'
@@ -165,7 +164,9 @@ class Yard:
     @contextlib.contextmanager
     def served(self):
         words = ["dbus-daemon", "--session", "--nofork", "--print-address=1"]
-        bus = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+        bus = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         self.bus = bus.stdout.readline().strip()
         words = [self.program, "simulate", "--bus", self.bus, "--state", self.folder / "air"]
         depot = subprocess.Popen(
@@ -219,7 +220,7 @@ def demand(holds, sentence):
 
 def compare(yard, server, kills):
     first = yard.sync()
-    demand(first["exit"]["code"] == 0 and first["manifest"] is None, "every vehicle is registered")
+    demand(first["exit"]["code"] == 0 and "manifest" not in first, "every vehicle is registered")
     server.add_rollout(server.add_software("sensor.swu", yard.software))
     taken = yard.sync()
     count = len(yard.serials)
