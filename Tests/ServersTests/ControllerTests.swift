@@ -153,10 +153,12 @@ import Testing
     }
 
     @Test func `gateways that begin together do not ask together`() {
-        let first = Set((0..<20).map { seed in
-            var pace = Pace(requestsPerSecond: 10, seed: UInt64(seed))
-            return pace.next(at: Moment(nanoseconds: 0)).nanoseconds
-        })
+        let first = Set(
+            (0..<20).map { seed in
+                var pace = Pace(requestsPerSecond: 10, seed: UInt64(seed))
+                return pace.next(at: Moment(nanoseconds: 0)).nanoseconds
+            }
+        )
         #expect(first.count == 20 && first.allSatisfy { $0 < 1_000_000_000 })
     }
 }

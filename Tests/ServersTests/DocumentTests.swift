@@ -151,7 +151,9 @@ import Testing
     }
 
     @Test func `feedback has the words of the interface`() throws {
-        let body = Feedback(.closed, .success, "run 3: 4.12.0").body(of: try #require(ActionID("5")))
+        let body = Feedback(.closed, .success, "run 3: 4.12.0").body(
+            of: try #require(ActionID("5"))
+        )
         #expect(
             String(decoding: body, as: UTF8.self)
                 == #"{"id":"5","status":{"execution":"closed","result":{"finished":"success"},"#

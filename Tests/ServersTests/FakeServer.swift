@@ -154,7 +154,8 @@ final class FakeServer: ServerLine {
         let bytes = state.files[action.file] ?? []
         let window = action.window.map { #""maintenanceWindow":"\#($0)","# } ?? ""
         let address = "https://\(state.host)/DEFAULT/files/\(action.file)"
-        return #"{"id":"\#(action.id)","deployment":{"download":"forced","update":"\#(action.update)",\#(window)"#
+        return
+            #"{"id":"\#(action.id)","deployment":{"download":"forced","update":"\#(action.update)",\#(window)"#
             + #""chunks":[{"part":"bApp","version":"\#(action.version)","name":"tracker","artifacts":[{"#
             + #""filename":"\#(action.file)","hashes":{"sha256":"\#(SHA256.digest(of: bytes))"},"#
             + #""size":\#(bytes.count),"_links":{"download":{"href":"\#(address)"}}}]}]}}"#

@@ -94,8 +94,9 @@ final class ServedYard {
 
     /// One `sync`, with the images that the next run is to bring to modules.
     @discardableResult
-    func sync() async throws -> (rows: [SyncRow], work: [(action: ServerAction, image: SHA256Digest)])
-    {
+    func sync() async throws -> (
+        rows: [SyncRow], work: [(action: ServerAction, image: SHA256Digest)]
+    ) {
         let errand = try await errand()
         let rows = try await errand.run { false }
         return (rows, try await errand.work())

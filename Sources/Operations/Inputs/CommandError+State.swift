@@ -55,7 +55,9 @@ extension CommandError {
                     + "journal.sqlite; if there is none, look at the vehicles, then move the "
                     + "file away to begin with a new one"
             case .notPermitted: "run it as the user of the runs"
-            case .cannotCreate, .missing, .busy, .foreign, .schema, .recalled, .withdrawn, .internal: nil
+            case .cannotCreate, .missing, .busy, .foreign, .schema, .recalled, .withdrawn,
+                .internal:
+                nil
             }
         self.init(kind, error.description, hint: hint)
     }

@@ -148,7 +148,11 @@ package struct ServersReader {
     private func host(_ node: SourceNode) -> String? {
         guard let text = node.text(diagnostics, "a host") else { return nil }
         guard let authority = try? WebAuthority(text), authority.port == nil else {
-            diagnostics.error(node.place, "\(quoted(text)) is not a host", hint: "as in cdn.example")
+            diagnostics.error(
+                node.place,
+                "\(quoted(text)) is not a host",
+                hint: "as in cdn.example"
+            )
             return nil
         }
         return authority.host.lowercased()

@@ -87,7 +87,9 @@ actor ArtifactSupply {
     ) async throws(SupplyFault) -> [UInt8] {
         let artifact = chosen.artifact
         guard artifact.size <= Self.largest else {
-            throw .refused("\(artifact.file.visible) has \(artifact.size), and no module takes that")
+            throw .refused(
+                "\(artifact.file.visible) has \(artifact.size), and no module takes that"
+            )
         }
         guard let address = WebAddress(artifact.address, allowsHTTP: server.allowsHTTP),
             let authority = try? WebAuthority(address.host), server.mayFetch(from: authority)

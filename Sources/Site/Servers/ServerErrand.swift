@@ -72,7 +72,8 @@ package struct ServerErrand {
     }
 
     /// What the next run is to do: an image for each of these modules.
-    package func work() async throws(JournalError) -> [(action: ServerAction, image: SHA256Digest)] {
+    package func work() async throws(JournalError) -> [(action: ServerAction, image: SHA256Digest)]
+    {
         let serials = Set(plan.vehicles.map(\.serial))
         var taken: Set<Serial> = []
         return try await journal.serverActions(server: server.name).compactMap { action in
@@ -214,7 +215,8 @@ package struct ServerErrand {
         }
         let why =
             known.state == .closing
-            ? "it has ended: \(known.details ?? "")" : "the module has begun, and is not at rest yet"
+            ? "it has ended: \(known.details ?? "")"
+            : "the module has begun, and is not at rest yet"
         return ServerWord(
             Feedback(.rejected, .none, why),
             of: id,
@@ -307,7 +309,9 @@ package struct ServerErrand {
             // What was said of the same refusal is not said again.
             if let known, known.image == nil, demand.image == nil { action.details = known.details }
             guard try await journal.take(action) else {
-                return .failure(.later("the server has changed action \(id) while the module gets it"))
+                return .failure(
+                    .later("the server has changed action \(id) while the module gets it")
+                )
             }
         }
         let taken = try await actions(of: controller).first {

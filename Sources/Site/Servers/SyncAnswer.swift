@@ -31,7 +31,9 @@ package struct SyncAnswer: Sendable {
         let said = isQuiet ? rows.filter { !$0.isDone || $0.isRefused } : rows
         var lines = said.map { "\($0.vehicle): \($0.words)" }
         if !isQuiet, let manifest {
-            lines.append("the night is in \(manifest): yardmaster run --again \(manifest.quotedForShell)")
+            lines.append(
+                "the night is in \(manifest): yardmaster run --again \(manifest.quotedForShell)"
+            )
         }
         lines.append(
             "server=\(server) vehicles=\(rows.count) asked=\(rows.count(where: \.isDone)) "

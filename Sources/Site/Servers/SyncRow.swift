@@ -48,7 +48,9 @@ package struct SyncRow: Sendable, Equatable {
         switch ending {
         case .done: if parts.isEmpty { parts.append("nothing to do") }
         case .unconfirmed(let action):
-            parts.append("action \(action) has to be confirmed at the server; this is not done here")
+            parts.append(
+                "action \(action) has to be confirmed at the server; this is not done here"
+            )
         case .unknown: parts.append("the server does not know \(controller.visible)")
         case .failed(let why): parts.append(why)
         case nil: parts.append("the server was not asked")

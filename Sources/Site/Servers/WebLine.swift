@@ -92,8 +92,12 @@ package actor WebLine: ServerLine {
         // A token goes to its server only.
         let headers = isOwn ? self.headers(for: controller) : []
         let patience = Duration.seconds(120 + limit.bytes / (16 << 10))
-        return await send(SessionRequest(.get, address, headers: headers), limit: limit, within: patience)
-            .map(\.bytes)
+        return await send(
+            SessionRequest(.get, address, headers: headers),
+            limit: limit,
+            within: patience
+        )
+        .map(\.bytes)
     }
 
     private func headers(for controller: String) -> [(name: String, value: String)] {
