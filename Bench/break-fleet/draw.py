@@ -18,14 +18,16 @@ def draw(seed, fail_over=False):
     life["buses"] = chance.randint(4, 8)
     life["links"] = chance.choice([1, 2])
     # Modules that come back with their old version, and how many failures the gate allows.
-    life["bad"] = chance.choice([0, 0, 0, life["buses"] // 2, life["buses"]])
-    life["gate"] = chance.randint(0, 1)
+    life["bad"] = chance.choice([0, 0, 0, 2, life["buses"] // 2])
+    life["gate"] = chance.randint(0, 2)
     life["waves"] = chance.choice(["[rest]", "[2, rest]", "[3, 50%, rest]"])
     life["soak"] = chance.choice([0, 0, 15])
     life["starts"] = [round(chance.uniform(0, 25), 1) for _ in life["gateways"]]
     life["standby"] = fail_over or chance.random() < 0.4
-    life["answers"] = chance.random() < 0.6
-    life["second_night"] = chance.random() < 0.3
+    life["answers"] = chance.random() < 0.7
+    # Whether the gateways have signed in and off the evening before.
+    life["known"] = fail_over or chance.random() < 0.5
+    life["second_night"] = chance.random() < 0.15
     life["nights"] = [night(chance, life, fail_over)]
     if life["second_night"]:
         life["nights"].append(night(chance, dict(life, standby=False), False))
@@ -106,6 +108,14 @@ def night(chance, life, fail_over):
 
     def take_over(first, last):
         begin, lag = chance.uniform(first, last), chance.choice([0, 1, 2, 3, 5, 8, 10])
+        if chance.random() < 0.5:
+            # A gateway begins, works, and is gone, all in the moments that the standby lacks.
+            lag, name = chance.choice([8, 10, 15]), chance.choice(life["gateways"])
+            begin = max(begin, lag)
+            at(begin - lag, "kill", name)
+            at(begin - lag + 0.2, "start", name)
+            at(begin + chance.uniform(-0.5, 2), "kill", name)
+            at(begin + chance.uniform(60, 250), "start", name)
         at(max(0, begin - lag), "lag", lag)
         at(begin, "fail over", lag)
 
@@ -113,7 +123,7 @@ def night(chance, life, fail_over):
     kinds += [full_disk, full_server, verb, verb]
     if not life["standby"]:
         kinds += [restore]
-    for kind in chance.choices(kinds, k=chance.randint(3, 6)):
+    for kind in chance.choices(kinds, k=chance.randint(1, 3) if fail_over else chance.randint(3, 6)):
         kind()
     if life["standby"]:
         take_over(4, 60) if fail_over else take_over(4, 110)

@@ -1,7 +1,25 @@
-"""What goes wrong at the servers of a life; each function is an act of the draw."""
+"""What people say and what goes wrong at the servers of a life; each function is an act of the draw."""
 import os
 import subprocess
 import threading
+
+
+def say(night, verb, *words):
+    """A person's command, on a machine of its own."""
+    yard, name = night.yard, night.life["gateways"][0]
+    line = [yard.program, *verb.split(), *words, "--fleet", night.server.tcp(name)]
+    if verb != "gateway drain":
+        line += ["--state", yard.folder + "/office"]
+        if verb == "inhibit":
+            line += ["--manifest", f"{name}/yard.yaml"]
+        elif verb not in ["uninhibit", "clear"]:
+            line += ["--rollout", "yard"]
+    ended = subprocess.run(line, env=yard.environment, cwd=yard.folder, capture_output=True, text=True, check=False,
+                           timeout=120)
+    yard.tell("said", verb, *words, "exit", ended.returncode, (ended.stdout + ended.stderr).strip()[:300])
+    if ended.returncode == 0:
+        yard.count(f"{verb} answered")
+        night.resumes += verb == "resume" and "goes on" in ended.stdout
 
 
 def server(night, what):
@@ -106,3 +124,11 @@ def restore(night):
     done = subprocess.run([night.yard.program, "fleet", "accept-restore", "--fleet", one.address("depot")],
                           env=night.yard.environment, capture_output=True, text=True, check=False)
     return night.yard.tell("accept-restore, exit", done.returncode, done.stdout.strip()[:200], done.stderr.strip()[:200])
+
+
+def betray(night):
+    """What no server does: it forgets who has which right and what was done. The judges must notice."""
+    night.server.ask("yard", "UPDATE yardmaster.module SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL; "
+                     "DELETE FROM yardmaster.step; UPDATE yardmaster.execution SET state = 'queued', outcome = NULL",
+                     check=False)
+    night.yard.count("betrayals")

@@ -134,5 +134,5 @@ class Judge:
         self.breaches += radio.check(self)
         for breach in self.breaches:
             self.yard.tell("BREACH", breach)
-        self.yard.tell("faults", json.dumps(self.yard.counts))
+        self.yard.tell("faults", json.dumps(self.yard.counts), "late by", round(self.yard.late, 2))
         return self.breaches, self.yard.counts

@@ -12,11 +12,16 @@ import time
 import traceback
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import harm
 from draw import NAMES, draw
 from judge import DONE, Judge
 from night import Night
 from server import make_template
 from yard import Yard
+
+
+# When this machine was later than this, in real seconds, a life proves nothing: each clock runs several times as fast.
+LATE = 1.0
 
 
 def free_ports(number):
@@ -37,8 +42,8 @@ def close_up(night, yard, judge):
             break
         if night.life["answers"]:
             for verb, vehicle in judge.answers():
-                night.say(verb, vehicle)
-            night.say("resume")
+                harm.say(night, verb, vehicle)
+            harm.say(night, "resume")
 
 
 def live(life, folder, options, template):
@@ -57,7 +62,7 @@ def live(life, folder, options, template):
             night.play([tuple(act) for act in acts], list(zip(life["gateways"][::-1], life["starts"])))
             close_up(night, yard, judge)
             judge.dusk(number + 1)
-        return judge.verdict()
+        return *judge.verdict(), yard.late
     finally:
         if judge.breaches or sys.exc_info()[0]:
             subprocess.run(["pg_dump", "-h", night.server.folder, "-p", str(night.server.port), "-U", "depot", "-f",
@@ -79,6 +84,7 @@ def main():
     reader.add_argument("--rate", type=int, default=8)
     reader.add_argument("--fail-over", action="store_true")
     reader.add_argument("--keep", action="store_true")
+    reader.add_argument("--betray", action="store_true")
     options = reader.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     root = tempfile.mkdtemp(prefix="break-fleet-")
@@ -89,14 +95,21 @@ def main():
         folder, began = f"{root}/{seed}", time.monotonic()
         os.makedirs(folder)
         try:
-            breaches, counts = live(draw(seed, options.fail_over), folder, options, template)
+            life = draw(seed, options.fail_over)
+            if options.betray:
+                life["nights"][0] += [(moment, ["betray"]) for moment in range(20, 150, 10)]
+            breaches, counts, late = live(life, folder, options, template)
         except KeyboardInterrupt:
             break
         except Exception:
             # Without anything that was judged there is nothing to go on with.
             if seed == options.seed:
                 raise
-            breaches, counts = ["the breaker itself failed:\n" + traceback.format_exc()], {}
+            breaches, counts = ["the breaker itself failed:\n" + traceback.format_exc()], {}, 0
+        if late > LATE:
+            print(f"void  seed {seed}  the machine was late by {late:.1f} s; try a lower --rate: {breaches}", flush=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            continue
         lives += 1
         for what, number in counts.items():
             total[what] = total.get(what, 0) + number

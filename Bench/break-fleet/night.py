@@ -1,8 +1,10 @@
 """Plays a life: gateways at work, and what goes wrong meanwhile."""
+import math
 import os
 import signal
 import subprocess
 
+import harm
 from proxy import Proxy
 from server import Server
 
@@ -42,6 +44,10 @@ class Night:
             yard.wait("the standby", lambda: "streaming" in self.servers[0].ask(
                 "postgres", "SELECT state FROM pg_stat_replication"))
         self.server = self.servers[0]
+        if self.life["known"]:
+            self.server.ask("yard", "INSERT INTO yardmaster.gateway (instance, name, login, program, since, heard, gone) "
+                            "SELECT gen_random_uuid(), n, n, 'yardmaster', t, t, t FROM unnest('{" + ",".join(names)
+                            + "}'::text[]) n, (SELECT now() - interval '20 h') AS e(t)")
         self.addresses = {
             name: f"postgresql://{name}@" + ",".join(f"127.0.0.1:{p.port}" for p in self.proxies[name]) + "/yard"
             for name in names}
@@ -67,6 +73,13 @@ class Night:
                 self.yard.tell("ended", name, "exit", run.returncode)
                 if run.returncode >= 0:
                     self.yard.count(f"runs ended with {run.returncode}")
+                if run.returncode in (69, 70, 75, 77, 78):
+                    with open(f"{self.yard.folder}/{name}.err", encoding="utf-8", errors="replace") as file:
+                        why = " ".join(file.read()[-700:].split("error: ")[-1].split())
+                    self.yard.tell("because:", why)
+                    # The air is ours, and only a machine that is too busy keeps it from answering.
+                    if "Bluetooth cannot be used" in why:
+                        self.yard.late = math.inf
 
     def at_work(self):
         self.look()
@@ -101,28 +114,8 @@ class Night:
         elif kind == "cut":
             for proxy in self.proxies[rest[0]]:
                 proxy.cut(rest[1], rest[2])
-        elif kind == "say":
-            self.say(*rest)
         else:
-            import harm
             getattr(harm, kind.replace(" ", "_"))(self, *rest)
-
-    def say(self, verb, *words):
-        """A person's command, on a machine of its own beside the server."""
-        yard, name = self.yard, self.life["gateways"][0]
-        more = [] if verb.startswith("gateway") or verb in ["inhibit", "uninhibit", "clear"] else ["--rollout", "yard"]
-        if verb == "inhibit":
-            more = ["--manifest", f"{name}/yard.yaml"]
-        ended = subprocess.run(
-            [yard.program, *verb.split(), *words, *more, "--fleet", self.server.tcp(name), "--state",
-             yard.folder + "/office"] if not verb.startswith("gateway") else
-            [yard.program, *verb.split(), *words, "--fleet", self.server.tcp(name)],
-            env=yard.environment, cwd=yard.folder, capture_output=True, text=True, check=False, timeout=120)
-        yard.tell("said", verb, *words, "exit", ended.returncode, (ended.stdout + ended.stderr).strip()[:300])
-        if ended.returncode == 0:
-            yard.count(f"{verb} answered")
-            self.resumes += verb == "resume" and "goes on" in ended.stdout
-        return ended
 
     def play(self, acts, first):
         """One night, from the first start until all runs have ended."""
@@ -150,4 +143,5 @@ class Night:
                 for name in names:
                     self.breaches.append(f"the run of {name} does not end")
                     self.runs[name].kill()
+                    self.runs[name].wait()
             self.yard.sleep(2)

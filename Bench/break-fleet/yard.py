@@ -4,6 +4,7 @@ import random
 import shutil
 import signal
 import subprocess
+import threading
 import time
 
 HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -25,7 +26,15 @@ class Yard:
         self.counts, self.processes = {}, []
         self.log = open(folder + "/life.log", "a", encoding="utf-8")
         self.bus = "unix:path=" + folder + "/bus"
-        self.vehicles = {}
+        self.vehicles, self.late = {}, 0
+        threading.Thread(target=self.watch, daemon=True).start()
+
+    def watch(self):
+        """How late this machine has been at most, in real seconds: on one that is too busy a life proves nothing."""
+        while True:
+            before = time.monotonic()
+            time.sleep(0.05)
+            self.late = max(self.late, time.monotonic() - before - 0.05)
 
     def now(self):
         return (time.time() - self.wall) * self.rate
