@@ -352,8 +352,8 @@ let package = Package(
         tests(
             "ServersTests",
             [
-                "Base", "Commands", "Images", "Manifest", "Operations", "Samples", "Servers",
-                "Site", "Store", "Workbench",
+                "Base", "Images", "Manifest", "Samples", "Servers", "Site", "Store",
+                "Workbench",
             ]
         ),
         tests(

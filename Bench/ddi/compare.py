@@ -148,7 +148,8 @@ class Yard:
         self.write(
             "state/servers.yaml",
             f"servers:\n  office:\n    url: {server.base}/DEFAULT\n    allow-http: true\n"
-            '    requests-per-second: 100\n    attributes: {sw_version: "{version}"}\n'
+            '    requests-per-second: 100\n'
+            '    attributes: {sw_version: "{version}", hw_boardname: default, hw_revision: default}\n'
             "    artifacts:\n      - {file: '*.swu', member: sensor.bin, trust: transport, "
             "image: {fits: {family: esp}}}\n",
         )

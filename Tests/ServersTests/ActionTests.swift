@@ -114,7 +114,7 @@ import Testing
             yard.server.change("5") { $0.status = .canceled }
             yard.server.assign(.init(id: "7", controller: "bike-tag-1"))
             try await yard.sync()
-            #expect(yard.server.with { $0.downloads } == 1)
+            #expect(yard.server.with { $0.fetches.count } == 1)
         }
     }
 
@@ -270,7 +270,7 @@ import Testing
             #expect(work3.isEmpty)
             try await yard.sync()
             #expect(yard.server.action("5")?.status == .finished)
-            #expect(yard.server.with { $0.downloads } == 1)
+            #expect(yard.server.with { $0.fetches.count } == 1)
         }
     }
 
@@ -323,10 +323,35 @@ import Testing
     @Test func `a file at another host is refused`() async throws {
         try await withYard { yard in
             yard.server.assign(Self.action)
+            yard.server.with { $0.fileHost = "evil.example" }
+            let sync = try await yard.sync()
+            #expect(sync.work.isEmpty && sync.rows[0].isFinished)
+            #expect(yard.server.with { $0.fetches.isEmpty })
+            #expect(yard.server.action("5")?.words == ["rejected none"])
+        }
+    }
+
+    @Test func `a file at a host that is allowed comes without the token`() async throws {
+        let more = serversText.replacing(
+            "controller:",
+            with: "hosts: [cdn.example]\n    controller:"
+        )
+        try await withYard(more) { yard in
+            yard.server.assign(Self.action)
+            yard.server.with { $0.fileHost = "cdn.example" }
+            let work = try await yard.sync().work
+            #expect(work.count == 1)
+            #expect(yard.server.with { $0.fetches.map(\.hadToken) } == [false])
+        }
+    }
+
+    @Test func `a server that is another one than it was is not obeyed`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
             yard.server.with { $0.host = "evil.example" }
             let sync = try await yard.sync()
-            #expect(sync.rows[0].isFinished == false)
-            #expect(yard.server.with { $0.downloads } == 0)
+            #expect(sync.rows[0].isFinished == false && sync.work.isEmpty)
+            #expect(yard.server.with { $0.fetches.isEmpty })
         }
     }
 

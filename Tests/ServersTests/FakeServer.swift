@@ -33,8 +33,11 @@ final class FakeServer: ServerLine {
         var attributes: [String: JSONValue] = [:]
         var wanting: Set<String> = []
         var requests: [String] = []
-        var downloads = 0
         var host = "updates.example"
+        /// Where the files are.
+        var fileHost = "updates.example"
+        /// The addresses of files that were fetched, and whether the token went along.
+        var fetches: [(address: String, hadToken: Bool)] = []
         /// Requests whose answers are lost, by their numbers, after they had their effect.
         var lost: Set<Int> = []
         var isDown = false
@@ -83,7 +86,7 @@ final class FakeServer: ServerLine {
         limit: ByteCount
     ) async -> Result<[UInt8], DownloadError> {
         state.withLock { state in
-            state.downloads += 1
+            state.fetches.append(("\(address)", isOwn))
             let name = "\(address)".split(separator: "/").last.map { String($0) } ?? ""
             guard let bytes = state.swapped[name] ?? state.files[name] else {
                 return .failure(.status(404, retryAfter: nil))
@@ -153,7 +156,7 @@ final class FakeServer: ServerLine {
     private static func deployment(_ action: Action, _ state: State) -> String {
         let bytes = state.files[action.file] ?? []
         let window = action.window.map { #""maintenanceWindow":"\#($0)","# } ?? ""
-        let address = "https://\(state.host)/DEFAULT/files/\(action.file)"
+        let address = "https://\(state.fileHost)/DEFAULT/files/\(action.file)"
         return
             #"{"id":"\#(action.id)","deployment":{"download":"forced","update":"\#(action.update)",\#(window)"#
             + #""chunks":[{"part":"bApp","version":"\#(action.version)","name":"tracker","artifacts":[{"#

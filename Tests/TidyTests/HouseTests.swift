@@ -205,6 +205,7 @@ import Testing
         // What is called where, without its parenthesis: a copy of such a line is a second way.
         let places = [
             "RealWorld": [reach], "OutsideFile": [reach], "FedProgram": [reach], "WebPost": [reach],
+            "WebSession": [reach],
             "BlueZ": ["Operations/Machine/HostBluetooth.swift"],
             "Draft.write": [
                 // Keys and lists, which are an `OutsideFile`.
@@ -213,6 +214,9 @@ import Testing
                 // In the state directory, or in a file that the command line names.
                 "Show/Offers/DirectoryCall.swift",
                 "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
+                "Site/Servers/ArtifactSupply.swift",
+                // Beside the manifest that the command line names, with a `RealWorld`.
+                "Site/Servers/SyncErrand.swift",
                 // What joins a machine to a fleet, after `demandWorld`.
                 "Operations/Fleet/FleetFiles.swift",
                 "Operations/Bundles/BundleParts.swift", "Operations/Files/RolloutFolder.swift",

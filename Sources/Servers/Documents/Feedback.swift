@@ -3,7 +3,7 @@ import Base
 /// What is said to a server about an action.
 package struct Feedback: Sendable, Equatable {
     /// The words of the interface.
-    package enum Execution: String, Sendable {
+    package enum Word: String, Sendable {
         case closed, proceeding, downloaded, rejected
     }
 
@@ -11,11 +11,11 @@ package struct Feedback: Sendable, Equatable {
         case success, failure, none
     }
 
-    package let execution: Execution
+    package let execution: Word
     package let result: Result
     package let details: String
 
-    package init(_ execution: Execution, _ result: Result = .none, _ details: String) {
+    package init(_ execution: Word, _ result: Result = .none, _ details: String) {
         self.execution = execution
         self.result = result
         self.details = details

@@ -403,7 +403,7 @@ extension ServerAction {
     }
 
     private func said(
-        _ execution: Feedback.Execution,
+        _ execution: Feedback.Word,
         _ result: Feedback.Result = .none
     ) -> Feedback {
         Feedback(execution, result, details ?? "")

@@ -38,6 +38,7 @@ package struct SyncErrand {
         var sources = PlanSources()
         let plan = try Inputs.plan(manifest, context, common, &sources)
         let served = try ServedManifest(sources.bytes(manifest) ?? [], at: manifest, plan)
+        try Self.demandFolder(of: served.target)
         let directory = try context.reach.prepare(state)
         let server = try ServersFile.server(named: wish, in: directory.path)
         let lock = try Self.lock(directory, plan)
@@ -49,10 +50,44 @@ package struct SyncErrand {
             time: time,
             seed: time.seed
         )
+        let result: Result<(SyncAnswer, String?), CommandError>
+        do throws(CommandError) {
+            result = .success(try await converse(server, plan, served, over: line, time))
+        } catch { result = .failure(error) }
+        await line.end()
+        lock.release()
+        let (answer, text) = try result.get()
+        try write(text, to: served.target, state: directory.path)
+        return answer
+    }
+
+    /// The manifest of the night is beside the given one.
+    private static func demandFolder(of path: String) throws(CommandError) {
+        let folder = FilePlace.folder(of: path)
+        try RootRule.demand(folder)
+        guard access(folder, W_OK) != 0 else { return }
+        throw CommandError(
+            .cannotWrite,
+            "\(path) could not be written",
+            because: ["\(folder): \(Descriptor.text(of: errno))"],
+            hint: "keep the manifest in a folder that the user of the runs can write"
+        )
+    }
+
+    /// Asks the server about all vehicles; the text is the manifest of the night, nil for none.
+    private func converse(
+        _ server: ServerSettings,
+        _ plan: FrozenPlan,
+        _ served: ServedManifest,
+        over line: WebLine,
+        _ time: FetchTime
+    ) async throws(CommandError) -> (SyncAnswer, String?) {
         let thread = try ThreadExecutor.working("journal")
+        defer { thread.stop() }
         let disk = try ThreadExecutor.working("images")
+        defer { disk.stop() }
         let fetcher = ImageFetcher(
-            into: StoreFolder(stateDirectory: directory.path),
+            into: StoreFolder(stateDirectory: state),
             settings: FetchSettings(),
             time: time,
             seed: time.seed,
@@ -61,14 +96,14 @@ package struct SyncErrand {
         let stop = Signals.catchThem()
         let result: Result<(SyncAnswer, String?), CommandError>
         do throws(JournalError) {
-            let journal = try await Journal.open(directory: directory.path, executor: thread)
+            let journal = try await Journal.open(directory: state, executor: thread)
             let errand = try await ServerErrand(
                 to: server,
                 for: plan,
                 journal: journal,
                 over: line,
                 into: fetcher,
-                state: directory.path,
+                state: state,
                 host: NoticeSender.host,
                 time: time
             )
@@ -82,18 +117,11 @@ package struct SyncErrand {
                 fetched: await errand.fetched,
                 signal: Signals.exitCode
             )
-            let text = work.isEmpty ? nil : served.text(work, store: directory.path)
-            result = .success((answer, text))
+            result = .success((answer, work.isEmpty ? nil : served.text(work, store: AbsolutePath.of(state))))
             await journal.close()
         } catch { result = .failure(CommandError(error)) }
-        await line.end()
         await fetcher.stop()
-        thread.stop()
-        disk.stop()
-        lock.release()
-        let (answer, text) = try result.get()
-        try write(text, to: served.target, state: directory.path)
-        return answer
+        return try result.get()
     }
 
     /// The right to speak to servers from this state directory.
