@@ -39,6 +39,7 @@ extension Program {
         return program
     }
 
+    /// Without other settings of the radio, one vehicle comes after the other.
     static func steeredManifest(_ rollout: String) -> String {
         """
         name: steered
@@ -51,6 +52,7 @@ extension Program {
             fits: {family: comodule, type: 17, variant: 0}
         steps: [{update: city}]
         rollout: \(rollout)
+        \(rollout.contains("radio:") ? "" : "radio: {links-per-adapter: 1}")
 
         """
     }
