@@ -317,6 +317,29 @@ struct FleetRunTests {
         #expect(result.errors.contains("the fleet's database is busy"), "\(result.errors)")
     }
 
+    @Test func `a run whose session is lost as it enters enters again`() throws {
+        let yard = try Yard()
+        let north = try yard.gateway("north")
+        try yard.ask(
+            """
+            CREATE SEQUENCE cuts;
+            CREATE FUNCTION cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+              IF nextval('public.cuts') = 1 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF;
+              RETURN NULL;
+            END $$;
+            CREATE TRIGGER cut AFTER INSERT ON yardmaster.execution
+            FOR EACH STATEMENT EXECUTE FUNCTION cut();
+            """
+        )
+        let result = try north.run()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.lastLine.contains("ok=2"))
+        #expect(try yard.ask("SELECT last_value > 1 FROM cuts") == "t\n", "it was not cut")
+        #expect(result.errors.contains("this run waits for it"), "\(result.errors)")
+        let rows = try yard.ask("SELECT max(beginning), max(epoch) FROM yardmaster.execution")
+        #expect(rows == "1|1\n")
+    }
+
     @Test func `a run ends though its database never comes back`() throws {
         let server = try PrivatePostgres()
         defer { server.stop() }

@@ -114,7 +114,7 @@ struct FleetSeat: Sendable {
         waiting clock: any Timekeeper
     ) async throws(CommandError) -> (part: FleetPart, isNew: Bool) {
         do {
-            let (beginning, isNew) = try await inTurn(clock) {
+            let (beginning, isNew) = try await inTurn(clock, repeatsLost: !again && hold == nil) {
                 try await entrance.enter(
                     plan,
                     as: holder,
@@ -124,7 +124,7 @@ struct FleetSeat: Sendable {
                     at: now
                 )
             }
-            var part = try await inTurn(clock) {
+            var part = try await inTurn(clock, repeatsLost: true) {
                 try await entrance.enlist(
                     plan,
                     jobs,
@@ -138,17 +138,19 @@ struct FleetSeat: Sendable {
         } catch { throw access.commandError(error) }
     }
 
-    /// Repeats what the server gave up because it took too long.
+    /// Repeats what the server gave up because it took too long, and what was lost with a session.
     ///
-    /// Gateways that begin in the same minute enter one after the other. What may have been done is not repeated.
+    /// Gateways that begin in the same minute enter one after the other. What may have been done, and would be done
+    /// a second time, is not repeated.
     private func inTurn<Answer>(
         _ clock: any Timekeeper,
+        repeatsLost: Bool,
         _ work: () async throws -> Answer
     ) async throws -> Answer {
         try await FleetPlace.patiently(clock, context.console.note) {
-            do { return try await work() } catch let error as FleetError where error.kind != .busy {
-                throw access.commandError(error)
-            }
+            do { return try await work() } catch let error as FleetError
+                where error.kind != .busy && !repeatsLost
+            { throw access.commandError(error) }
         }
     }
 
