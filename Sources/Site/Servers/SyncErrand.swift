@@ -117,7 +117,9 @@ package struct SyncErrand {
                 fetched: await errand.fetched,
                 signal: Signals.exitCode
             )
-            result = .success((answer, work.isEmpty ? nil : served.text(work, store: AbsolutePath.of(state))))
+            result = .success(
+                (answer, work.isEmpty ? nil : served.text(work, store: AbsolutePath.of(state)))
+            )
             await journal.close()
         } catch { result = .failure(CommandError(error)) }
         await fetcher.stop()
