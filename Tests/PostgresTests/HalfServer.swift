@@ -51,10 +51,17 @@ final class HalfServer: Sendable {
         }
         count.withLock { $0 += 1 }
         let fields = Array("SERROR\0C\(code)\0Mno\0".utf8)
-        give(message("R", [0, 0, 0, 0]) + message("Z", Array("I".utf8)))
-        // The first part of the statement is enough; the end of the session is an empty read.
+        // It may write, so that it is not asked.
+        let status = [
+            "server_version\u{0}15.0\u{0}", "in_hot_standby\u{0}off\u{0}",
+            "default_transaction_read_only\u{0}off\u{0}",
+        ]
+        give(message("R", [0, 0, 0, 0]))
+        for line in status { give(message("S", Array(line.utf8))) }
+        give(message("Z", Array("I".utf8)))
+        // The first part of the statement is enough; then all is read until the session ends.
         guard take(1) != nil else { return }
         give(message("E", fields + [0]))
-        while take(1) != nil {}
+        _ = take(1 << 16)
     }
 }

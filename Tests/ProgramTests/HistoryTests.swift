@@ -23,7 +23,7 @@ import Testing
         let lines = result.output.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines[0].hasPrefix("run  rollout    begun"))
-        #expect(lines[1].hasPrefix("2    demo-4.12  2026-01-05 22:14 UTC"))
+        #expect(lines[1].hasPrefix("2    demo-4.12  2026-01-05 22:11 UTC"))
         #expect(
             lines[2].hasSuffix(
                 "20 succeeded, 1 already-current, 1 failed, 1 unreachable, 1 deferred: "

@@ -71,7 +71,8 @@ import Testing
     private static let foreign: Set = [
         // Of other programs and files.
         "MaxConnectionInterval", "MinConnectionInterval", "auth_basic", "compression_format",
-        "credentials_file", "http_authorization", "imgtool", "lfs1", "msmtp-mta", "params",
+        "credentials_file", "http_authorization", "hw_boardname", "hw_revision",
+        "imgtool", "lfs1", "msmtp-mta", "params",
         "pg_promote", "smpmgr", "synchronous_standby_names", "systemd-time-wait-sync", "USR1",
         // Names that are made of two.
         "Library", "Yardmaster_failed",

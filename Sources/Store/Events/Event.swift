@@ -267,9 +267,10 @@ package struct AdapterUse: Sendable, Equatable {
         package let from: Duration
         package let to: Duration
 
+        /// In whole milliseconds, as events are written: a later report shows the same.
         package init(from: Duration, to: Duration) {
-            self.from = from
-            self.to = to
+            self.from = .milliseconds(from.nanoseconds / 1_000_000)
+            self.to = .milliseconds(to.nanoseconds / 1_000_000)
         }
     }
 
