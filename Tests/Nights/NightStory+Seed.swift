@@ -188,7 +188,11 @@ struct NightTeller {
     mutating func addLinks(to story: inout NightStory) {
         if pick(3) == 0 {
             story.policy.links = one(of: [3, 7])
-            if pick(2) == 0 { story.policy.steadyLinks = 1 + pick(3) }
+            if pick(2) == 0 {
+                story.policy.steadyLinks = 1 + pick(3)
+                // Which of two is at fault, the module or the adapter, a second loss does not say.
+                story.policy.transient = max(story.policy.transient, 4)
+            }
         }
         if pick(4) == 0 { story.policy.erasesSilently = true }
     }
