@@ -46,7 +46,8 @@ final class HalfServer: Sendable {
                 give(Array("N".utf8))
                 continue
             }
-            guard take(length - 8) != nil else { return }
+            // A request to cancel a statement comes over a connection of its own.
+            guard length != 16, take(length - 8) != nil else { return }
             break
         }
         count.withLock { $0 += 1 }
