@@ -86,7 +86,8 @@ import Workbench
             }
         }
         terminal.press(Pty.interrupt)
-        try terminal.draw(on: &screen) { $0.text.contains("comes to the next safe point and ends") }
+        // Perhaps still folded for the size of before.
+        try terminal.draw(on: &screen) { $0.text.contains("comes to the next safe point") }
         terminal.press(Pty.interrupt)
         try terminal.draw(on: &screen) { $0.text.contains("ended at once") }
         #expect(try terminal.end() == 130)
