@@ -30,10 +30,10 @@ package enum ServiceCrashes {
     package static func findings(journal: String, unit: String) -> [Finding] {
         let ends = journal.split(separator: "\n").compactMap { end(in: $0) }
         if let last = ends.first {
-            let count = ends.count < most ? "\(ends.count)" : "\(most) or more"
+            let times = ends.count < most ? counted(ends.count, "time") : "\(most) or more times"
             return [
                 finding(
-                    "has crashed \(count) \(ends.count == 1 ? "time" : "times") in 7 days, "
+                    "has crashed \(times) in 7 days, "
                         + "the last time at \(last.time) (\(last.signal))"
                 )
             ]
@@ -45,8 +45,8 @@ package enum ServiceCrashes {
         guard let line = values.first(where: { $0.hasPrefix("NRestarts=") }),
             let restarts = Int(line.dropFirst("NRestarts=".utf8.count)), restarts > 0
         else { return [] }
-        let times = restarts == 1 ? "time" : "times"
-        return [finding("was started again by systemd \(restarts) \(times) after a failure")]
+        let times = counted(restarts, "time")
+        return [finding("was started again by systemd \(times) after a failure")]
     }
 
     private static func finding(_ what: String) -> Finding {

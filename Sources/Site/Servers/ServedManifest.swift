@@ -1,5 +1,6 @@
 import Base
 package import Commands
+import Images
 package import Manifest
 import Operations
 import Store
@@ -102,12 +103,11 @@ package struct ServedManifest {
         _ digest: SHA256Digest,
         _ store: String
     ) -> JSONValue {
-        let name = digest.description
-        let path = "\(store)/images/sha256/\(name.prefix(2))/\(name)"
+        let path = StoreFolder(stateDirectory: store).path(of: digest)
         return .object(
             [
                 JSONMember("url", .string(FileReference.url(path))),
-                JSONMember("sha256", .string(name)),
+                JSONMember("sha256", .string(digest.description)),
                 JSONMember("version", .string(terms.version)),
             ] + terms.image
         )
