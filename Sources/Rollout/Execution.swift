@@ -132,6 +132,8 @@ final class Execution {
         // may not touch the module.
         debt = try await depot.journal.debt(of: job.serial)
         keptDebt = debt
+        // What another gateway has begun in this beginning counts at the gate, however this one settles it.
+        if let debt, debt.execution == record.number { record.acted = true }
         switch claim {
         case .held(let holder):
             // No other machine can decide soon how it ends, so this one does not wait for them.

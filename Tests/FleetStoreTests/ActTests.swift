@@ -390,7 +390,10 @@ struct ActTests {
             }
             #expect(found.author == "mia" && found.reason == "brakes")
             #expect(try await south.fleet.transfers().isEmpty)
-            #expect(try await north.fleet.lift(recallOf: debt.image, by: "mia"))
+            let why = "city: repaired"
+            #expect(try await north.fleet.lift(recallOf: debt.image, saying: why, by: "mia"))
+            let said = "SELECT reason FROM yardmaster.said WHERE verb = 'recall --lift'"
+            #expect(try them.ground.ask(said) == why)
             #expect(try await ask(south, act) == .granted)
             #expect(try await north.fleet.transfers().map(\.image) == [debt.image])
         }

@@ -97,6 +97,30 @@ struct GatewayNightTests {
         #expect(counts[1].all <= counts[0].all + 2, "\(counts)")
     }
 
+    /// The dead gateway has sent everything, so the other one only sees what came of it.
+    @Test
+    func
+        `a gate counts a vehicle that one gateway began and another one found unchanged`()
+        throws
+    {
+        var night = FleetNightStory.Night(starts: [.init(0, second: 0), .init(1, second: 1)])
+        var death = FleetNightStory.Incident(.kill, at: .state("settling", 1), on: 0)
+        death.away = 3_000
+        night.incidents = [death]
+        let faults = ["returns-unchanged: true, times: 99"]
+        var story = FleetNightStory(
+            seed: 1,
+            vehicles: (1...3).map { _ in .init(.bike, [.update], faults: faults) },
+            gateways: [.init(), .init()],
+            nights: [night]
+        )
+        story.policy.gate = 0
+        let result = try story.live()
+        let trace = result.trace.joined(separator: "\n")
+        #expect(result.trace.first?.hasPrefix("1 g1 yard cut") == true, "\(trace)")
+        #expect(result.broken == [], "\(trace)")
+    }
+
     @Test func `a story of several gateways is read back as it was written`() throws {
         for seed in 1...50 as ClosedRange<UInt64> {
             let story = FleetNightStory(seed: seed)

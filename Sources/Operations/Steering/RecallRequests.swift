@@ -158,12 +158,13 @@ extension OperatorRequests {
         _ wish: RecallWish,
         _ journal: Journal
     ) async throws(CommandError) -> Bool {
-        try await stored(journal, as: .operator) { fleet throws(FleetError) in
-            try await fleet.lift(recallOf: image, by: wish.author)
+        let reason = wish.reason.isEmpty ? wish.image : "\(wish.image): \(wish.reason)"
+        return try await stored(journal, as: .operator) { fleet throws(FleetError) in
+            try await fleet.lift(recallOf: image, saying: reason, by: wish.author)
         } own: { journal throws(JournalError) in
             let saying = Saying(
                 "recall --lift",
-                reason: wish.reason.isEmpty ? wish.image : "\(wish.image): \(wish.reason)",
+                reason: reason,
                 author: wish.author,
                 at: RealTime().wallTime
             )

@@ -154,6 +154,13 @@ struct FleetNightJudge {
         where gate.said != gate.summed {
             no("L11", "the gate of \(rollout) says \(gate.said), and its vehicles \(gate.summed)")
         }
+        let isUntaken = [FailureClass.wrongVersion.rawValue, FailureClass.rolledBack.rawValue]
+        for execution in account.tables.executions
+        where execution.failure.map(isUntaken.contains) ?? false {
+            guard !execution.isTouched, !execution.isForgiven else { continue }
+            let words = "the gate of \(execution.rollout) has not counted it"
+            no("L11", "\(execution.vehicle) did not take its image, and \(words)")
+        }
         guard let limit = story.policy.gate else { return }
         var counts: [String: (all: Int, settled: Int)] = [:]
         for execution in account.tables.allExecutions

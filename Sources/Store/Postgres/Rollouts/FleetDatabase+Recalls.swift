@@ -28,17 +28,21 @@ extension FleetDatabase {
     }
 
     /// Lifts a recall; true when there was one.
-    package func lift(recallOf image: SHA256Digest, by author: String) throws(FleetError) -> Bool {
+    package func lift(
+        recallOf image: SHA256Digest,
+        saying reason: String,
+        by author: String
+    ) throws(FleetError) -> Bool {
         try !rows(
             "lift a recall",
             """
             WITH gone AS (DELETE FROM yardmaster.recall WHERE image = $1 RETURNING name), said AS (
               INSERT INTO yardmaster.said (verb, reason, author)
-              SELECT 'recall --lift', name, $2 FROM gone
+              SELECT 'recall --lift', $2, $3 FROM gone
             )
             SELECT name FROM gone
             """,
-            [image.description, author]
+            [image.description, reason, author]
         ).isEmpty
     }
 
