@@ -18,6 +18,7 @@ typedef void (*receiver)(void *, const PGresult *);
     X(PQhost, char *, (const PGconn *)) \
     X(PQserverVersion, int, (const PGconn *)) \
     X(PQsslInUse, int, (PGconn *)) \
+    X(PQbackendPID, int, (const PGconn *)) \
     X(PQsetErrorVerbosity, int, (PGconn *, int)) \
     X(PQconnectionNeedsPassword, int, (const PGconn *)) \
     X(PQfinish, void, (PGconn *)) \
@@ -89,6 +90,7 @@ const char *pq_error(PGconn *connection) { return lib.PQerrorMessage(connection)
 const char *pq_host(PGconn *connection) { return lib.PQhost(connection); }
 int pq_server_version(PGconn *connection) { return lib.PQserverVersion(connection); }
 int pq_ssl_in_use(PGconn *connection) { return lib.PQsslInUse(connection); }
+int pq_backend_pid(PGconn *connection) { return lib.PQbackendPID(connection); }
 int pq_needs_password(PGconn *connection) { return lib.PQconnectionNeedsPassword(connection); }
 void pq_finish(PGconn *connection) { lib.PQfinish(connection); }
 

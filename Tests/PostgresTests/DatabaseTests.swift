@@ -125,6 +125,21 @@ struct DatabaseTests {
         }
     }
 
+    @Test func `a pooler is refused, and what to do is said`() async throws {
+        // It gives its own number first, and the server gives another.
+        let server = try HalfServer(error: "53100", said: "8")
+        let address = try FleetAddress("postgresql://127.0.0.1:\(server.port)/yard")
+        try await Cluster.with(FleetSettings(address, name: "test")) { fleet in
+            let error = await #expect(throws: FleetError.self) {
+                try await fleet.rows(FleetStatement("ask", "SELECT 1"))
+            }
+            #expect(error?.kind == .denied)
+            #expect(error?.code == FleetError.pooled)
+        }
+        let other = FleetError(session: "connect", code: "08P01", "unsupported startup parameter")
+        #expect(other.kind == .denied)
+    }
+
     @Test func `a statement that is given up leaves no session on the server`() async throws {
         // A server of its own: it waits for a standby that there is not.
         let server = try PrivatePostgres()

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Workbench
 
-/// A server that answers each statement with an error and never says that it is ready again.
+/// A server that says who it is, answers the next statement with an error, and never says that it is ready again.
 final class HalfServer: Sendable {
     let port: UInt16
     private let listener: Int32
@@ -11,7 +11,8 @@ final class HalfServer: Sendable {
     /// The sessions so far.
     var sessions: Int { count.withLock { $0 } }
 
-    init(error code: String) throws {
+    /// `told` is what it says first about its number, and `said` what it answers when it is asked.
+    init(error code: String, told: UInt8 = 7, said: Character = "7") throws {
         (listener, port) = try boundSocket()
         guard listen(listener, 8) == 0 else { throw FileFailure("to listen on the loopback") }
         let listener = listener
@@ -19,7 +20,7 @@ final class HalfServer: Sendable {
             while true {
                 let client = accept(listener, nil, nil)
                 guard client >= 0 else { return }
-                self?.talk(client, code)
+                self?.talk(client, code, told, said)
                 close(client)
             }
         }
@@ -30,7 +31,7 @@ final class HalfServer: Sendable {
         close(listener)
     }
 
-    private func talk(_ client: Int32, _ code: String) {
+    private func talk(_ client: Int32, _ code: String, _ told: UInt8, _ said: Character) {
         func take(_ length: Int) -> [UInt8]? {
             var bytes = [UInt8](repeating: 0, count: length)
             return recv(client, &bytes, length, Int32(MSG_WAITALL)) == length ? bytes : nil
@@ -59,7 +60,16 @@ final class HalfServer: Sendable {
         ]
         give(message("R", [0, 0, 0, 0]))
         for line in status { give(message("S", Array(line.utf8))) }
+        give(message("K", [0, 0, 0, told, 0, 0, 0, 1]))
         give(message("Z", Array("I".utf8)))
+        // Its number is asked for, until the last message of the request.
+        while let head = take(5), take(head[1...].reduce(0) { $0 << 8 | Int($1) } - 4) != nil {
+            if head[0] == UInt8(ascii: "S") { break }
+        }
+        give(message("1", []) + message("2", []))
+        give(message("T", [0, 1, 110, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 23, 0, 4, 255, 255, 255, 255, 0, 0]))
+        give(message("D", [0, 1, 0, 0, 0, 1, said.asciiValue ?? 0]))
+        give(message("C", Array("SELECT 1\0".utf8)) + message("Z", Array("I".utf8)))
         // The first part of the statement is enough; then all is read until the session ends.
         guard take(1) != nil else { return }
         give(message("E", fields + [0]))

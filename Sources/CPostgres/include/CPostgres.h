@@ -34,6 +34,7 @@ const char *pq_error(PGconn *connection);
 const char *pq_host(PGconn *connection);
 int pq_server_version(PGconn *connection);
 int pq_ssl_in_use(PGconn *connection);
+int pq_backend_pid(PGconn *connection);
 /* 1 when the server asked for a password and there was none. */
 int pq_needs_password(PGconn *connection);
 void pq_finish(PGconn *connection);

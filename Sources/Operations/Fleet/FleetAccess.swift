@@ -339,6 +339,8 @@ extension FleetError {
         case .noLibrary: "apt-get install libpq5"
         case .denied where code == Self.refusedPassword:
             "for a gateway, make another invitation on the server: yardmaster fleet invite --renew NAME"
+        case .denied where code == FleetError.pooled:
+            "connect to PostgreSQL itself: a pooler such as PgBouncer does not keep a session's settings"
         case .unreachable, .denied, .lost: Self.looksAtServer
         case .collided, .busy: "try again; the server's log says what is in the way"
         case .forbidden: role.map { Self.membership($0) } ?? Self.ownership

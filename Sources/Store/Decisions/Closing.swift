@@ -91,7 +91,7 @@ extension Debt {
     package var sentence: String {
         let place =
             inBootloader
-            ? "it stands in its bootloader\(share), and the next run goes on there"
+            ? "it stands in its bootloader\(share), and the next run settles that first"
             : "the next run settles that first, or `clear \(vehicle)` after a look"
         return "its update to \(title) (run \(runName)) is not proven, and it was not seen since "
             + "run \(seenName); \(place)"

@@ -9,7 +9,7 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
         /// No server answers, or none that accepts writes. Nothing was sent.
         case unreachable
         /// The server makes no session, and will not later: the password is wrong, pg_hba.conf does not let the user
-        /// in, or there is no such database. Nothing was sent.
+        /// in, there is no such database, or a pooler answers. Nothing was sent.
         case denied
         /// The session ended during the statement: it is unknown whether it was carried out.
         case lost
@@ -52,10 +52,12 @@ package struct FleetError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     package static let refusedPassword = "28P01"
+    /// What a pooler says that does not take the settings of a session.
+    package static let pooled = "08P01"
 
     /// The error for the code with which the server has made no session, if it said one.
     init(session operation: String, code: String?, _ words: String) {
-        let isDenied = [Self.refusedPassword, "28000", "3D000"].contains(code)
+        let isDenied = [Self.refusedPassword, Self.pooled, "28000", "3D000"].contains(code)
         self.init(isDenied ? .denied : .unreachable, operation, code: code, words)
     }
 

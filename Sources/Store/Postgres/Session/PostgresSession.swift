@@ -69,6 +69,7 @@ package final class PostgresSession: FleetSession {
             operation,
             settings.connectTime
         )
+        try session.mustBeDirect(operation, settings.statementTime)
         return session
     }
 
@@ -99,6 +100,16 @@ package final class PostgresSession: FleetSession {
         let (code, said) = Self.told(words)
         let missing = pq_needs_password(handle) == 1 ? FleetError.refusedPassword : nil
         throw FleetError(session: operation, code: code ?? missing, said)
+    }
+
+    /// Refuses a pooler, between whose servers the settings of a session and its requests to cancel get lost.
+    private func mustBeDirect(_ operation: String, _ time: Duration) throws(FleetError) {
+        let asked = FleetStatement(operation, "SELECT pg_backend_pid()")
+        guard try rows(asked, within: time).first?.integer(0) != Int64(pq_backend_pid(handle)) else {
+            return
+        }
+        let words = "another program answers for the server, and shares its sessions"
+        throw FleetError(.denied, operation, code: FleetError.pooled, words)
     }
 
     /// The code in the words about a session that was not made, and the words without it.
