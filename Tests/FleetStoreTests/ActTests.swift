@@ -393,7 +393,7 @@ struct ActTests {
             let why = "city: repaired"
             #expect(try await north.fleet.lift(recallOf: debt.image, saying: why, by: "mia"))
             let said = "SELECT reason FROM yardmaster.said WHERE verb = 'recall --lift'"
-            #expect(try them.ground.ask(said) == why)
+            #expect(try them.ground.ask(said) == why + "\n")
             #expect(try await ask(south, act) == .granted)
             #expect(try await north.fleet.transfers().map(\.image) == [debt.image])
         }

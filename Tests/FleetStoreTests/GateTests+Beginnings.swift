@@ -112,6 +112,30 @@ extension GateTests {
         }
     }
 
+    @Test func `what a fail-over has made open again is open for a run that knew its end`()
+        async throws
+    {
+        try await Members.with(["north", "south"], wave: 0) { them in
+            let (all, north) = (try vehicles(2), them[0])
+            try await enlist(them, all)
+            try await work(them[1], all[0], .succeeded, in: 1)
+            try await north.rights.begin()
+            #expect(try await north.rights.look()?.ended.map(\.vehicle) == [all[0].id])
+            try them.ground.ask(
+                """
+                UPDATE yardmaster.execution SET state = 'queued', outcome = NULL, changed = 0;
+                UPDATE yardmaster.rollout SET changes = 0;
+                UPDATE yardmaster.history SET generation = generation + 1
+                """
+            )
+            try await north.rights.begin()
+            north.rights.looksAgain(atAll: false)
+            let news = try await north.rights.look()
+            #expect(news?.ended == [])
+            #expect(news?.opened.contains(all[0].id) == true)
+        }
+    }
+
     @Test func `a run whose name another machine has taken begins nothing more and says so`()
         async throws
     {

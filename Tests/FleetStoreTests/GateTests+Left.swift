@@ -137,6 +137,35 @@ extension GateTests {
         }
     }
 
+    /// A fail-over that another gateway has written down, and one that nobody has.
+    @Test(arguments: [
+        "claims_after = yardmaster.clock() + interval '160 s'", "timeline = '00000000'",
+    ])
+    func `a verdict under a right that was lost ends its vehicle, though an earlier right is there`(
+        change: String
+    ) async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            let all = try vehicles(2)
+            try await enlist(them, all)
+            var lost: [FleetLease] = []
+            for vehicle in all {
+                guard case .granted(let lease, _) = try await claim(north, vehicle) else {
+                    Issue.record("not granted")
+                    return
+                }
+                lost.append(FleetLease(serial: lease.serial, epoch: lease.epoch + 1))
+            }
+            // Who has a right of this history keeps it, whatever others say.
+            try await settle(south, all[0], lost[0], .succeeded)
+            #expect(try await news(of: north).ended == [])
+            try them.ground.ask("UPDATE yardmaster.history SET \(change)")
+            try await settle(south, all[1], lost[1], .succeeded)
+            #expect(try await news(of: north).ended.map(\.vehicle) == [all[1].id])
+            #expect(try await north.fleet.rollout("city")?.attempted == 1)
+        }
+    }
+
     @Test(arguments: [Outcome.succeeded, .failed, .deferred])
     func `who has not heard a vehicle is kept only while somebody may ask`(
         outcome: Outcome

@@ -43,11 +43,12 @@ extension FleetCoordinator {
         if state.withLock({ $0.isReplaced }) {
             return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
         }
-        // Another history counts its changes from another start.
+        // Another history counts its changes from another start, and has forgotten changes: each vehicle that is open
+        // there is news.
         let history = try await journal.fleetHistory()
         let changes = state.withLock { state in
             if state.history != history {
-                (state.history, state.changes) = (history, 0)
+                (state.history, state.changes) = (history, -1)
                 hearing.reportsAgain()
             }
             return state.changes

@@ -241,12 +241,14 @@ extension FleetSchema {
         BEGIN
           PERFORM yardmaster.must_be(p_holder, p_gateway);
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
-          -- A grant that this database has lost is recorded first.
+          -- A grant that this database has lost is recorded first: it ended each earlier one from before the loss.
           INSERT INTO yardmaster.module AS m (serial, epoch, holder, rollout, vehicle, expires)
           VALUES (p_serial, p_epoch, p_holder, p_rollout, p_vehicle, yardmaster.clock())
           ON CONFLICT (serial) DO UPDATE SET epoch = excluded.epoch, holder = excluded.holder,
             rollout = excluded.rollout, vehicle = excluded.vehicle, expires = excluded.expires
-          WHERE m.epoch < excluded.epoch AND m.holder IS NULL;
+          WHERE m.epoch < excluded.epoch AND (m.holder IS NULL OR EXISTS (
+            SELECT FROM yardmaster.history h WHERE m.since < h.claims_after
+              OR h.timeline <> substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)));
           UPDATE yardmaster.module m
           SET holder = NULL, rollout = NULL, vehicle = NULL, expires = NULL
           WHERE m.serial = p_serial AND m.epoch = p_epoch AND m.holder = p_holder;
