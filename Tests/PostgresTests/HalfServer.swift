@@ -67,7 +67,12 @@ final class HalfServer: Sendable {
             if head[0] == UInt8(ascii: "S") { break }
         }
         give(message("1", []) + message("2", []))
-        give(message("T", [0, 1, 110, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 23, 0, 4, 255, 255, 255, 255, 0, 0]))
+        give(
+            message(
+                "T",
+                [0, 1, 110, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 23, 0, 4, 255, 255, 255, 255, 0, 0]
+            )
+        )
         give(message("D", [0, 1, 0, 0, 0, 1, said.asciiValue ?? 0]))
         give(message("C", Array("SELECT 1\0".utf8)) + message("Z", Array("I".utf8)))
         // The first part of the statement is enough; then all is read until the session ends.

@@ -105,7 +105,8 @@ package final class PostgresSession: FleetSession {
     /// Refuses a pooler, between whose servers the settings of a session and its requests to cancel get lost.
     private func mustBeDirect(_ operation: String, _ time: Duration) throws(FleetError) {
         let asked = FleetStatement(operation, "SELECT pg_backend_pid()")
-        guard try rows(asked, within: time).first?.integer(0) != Int64(pq_backend_pid(handle)) else {
+        guard try rows(asked, within: time).first?.integer(0) != Int64(pq_backend_pid(handle))
+        else {
             return
         }
         let words = "another program answers for the server, and shares its sessions"
