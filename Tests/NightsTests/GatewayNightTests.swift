@@ -98,11 +98,7 @@ struct GatewayNightTests {
     }
 
     /// The dead gateway has sent everything, so the other one only sees what came of it.
-    @Test
-    func
-        `a gate counts a vehicle that one gateway began and another one found unchanged`()
-        throws
-    {
+    @Test func `a gate counts what one gateway began and another found unchanged`() throws {
         var night = FleetNightStory.Night(starts: [.init(0, second: 0), .init(1, second: 1)])
         var death = FleetNightStory.Incident(.kill, at: .state("settling", 1), on: 0)
         death.away = 3_000
