@@ -168,6 +168,9 @@ struct YearTests {
                 VALUES ('city', 'v2', 'd', 0, 365, 'g1', 'set lights off');
                 UPDATE yardmaster.step SET outcome = 'in-doubt' WHERE vehicle = 'v3'
                   AND beginning = 365;
+                INSERT INTO yardmaster.failure (vehicle, release, count, message, last)
+                SELECT v, repeat('a', 64), 2, 'the key is refused', now()
+                FROM unnest(ARRAY['v51', 'v50']) v;
                 UPDATE yardmaster.module SET holder = '\(them[0].holder.instance)', rollout = 'city',
                   vehicle = 'v4', expires = now() + interval '1 h' WHERE serial = 'a4';
                 ANALYZE
@@ -201,6 +204,9 @@ struct YearTests {
                     StatusText(status, nil, isQuiet: isQuiet) { "\($0)" }.text(hasOthers: false)
                 }
                 #expect(texts[0] == texts[1])
+                // One has failed before and is well since then, and one has failed again.
+                #expect(!texts[0].contains("v51 has failed 2 times"), "\(texts[0])")
+                #expect(texts[0].contains("v50 has failed 2 times"), "\(texts[0])")
                 #expect(texts[0].contains("290 more are done") == !isQuiet, "\(texts[0])")
             }
             #expect(states[0].counts == states[1].counts && states[0].counts.total == 300)

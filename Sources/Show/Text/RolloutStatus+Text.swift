@@ -249,7 +249,11 @@ extension RolloutStatus {
                     + "\(step.runName); the next run does it first"
             )
         }
-        for failure in snapshot.failures where failure.count > 1 {
+        // Of many vehicles those are listed that are not done.
+        let isLong = counts.total > Self.mostListed
+        let listed = isLong ? Set(rows.filter(\.needsMore).map(\.record.vehicle)) : []
+        for failure in snapshot.failures
+        where failure.count > 1 && (!isLong || listed.contains(failure.vehicle)) {
             let isTold = told[failure.vehicle]?.contains(failure.message) == true
             lines.append(
                 "\(failure.vehicle.text.visible) has failed \(failure.count) times on one image"
