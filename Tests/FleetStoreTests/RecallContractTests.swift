@@ -137,7 +137,11 @@ import Workbench
 
         func lift(_ byte: UInt8) async throws -> Bool {
             if let fleet = ground.fleet {
-                return try await fleet.lift(recallOf: try image(byte), saying: "repaired", by: "mia")
+                return try await fleet.lift(
+                    recallOf: try image(byte),
+                    saying: "repaired",
+                    by: "mia"
+                )
             }
             return try await journal.lift(recallOf: try image(byte))
         }

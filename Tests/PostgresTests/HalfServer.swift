@@ -33,6 +33,8 @@ final class HalfServer: Sendable {
 
     private func talk(_ client: Int32, _ code: String, _ told: UInt8, _ said: Character) {
         func take(_ length: Int) -> [UInt8]? {
+            // The system would wait for the next byte.
+            guard length > 0 else { return [] }
             var bytes = [UInt8](repeating: 0, count: length)
             return recv(client, &bytes, length, Int32(MSG_WAITALL)) == length ? bytes : nil
         }
