@@ -352,7 +352,8 @@ let package = Package(
         tests(
             "ServersTests",
             [
-                "Base", "Images", "Manifest", "Samples", "Servers", "Site", "Store",
+                "Base", "Images", "Manifest", "PrivatePostgres", "Samples", "Servers", "Site",
+                "Store",
                 "Workbench",
             ]
         ),

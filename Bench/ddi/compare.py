@@ -1,8 +1,8 @@
 """Compares the table of an update server with what simulated modules report about themselves.
 
 goosebit runs unmodified on a free port of 127.0.0.1, and a depot of simulated modules is served as Bluetooth on a private
-bus. One rollout at the server goes through `sync` and `run`; then `sync` is killed again and again while it reports.
-Called by scripts/ddi.
+bus. Several gateways share a rollout over a PostgreSQL of their own. One rollout at the server goes through `sync` and
+`run`; then `sync` is killed again and again while it reports. Called by scripts/ddi.
 """
 
 import argparse
@@ -16,10 +16,14 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "break-fleet"))
+import server as postgres  # noqa: E402 # it is beside the other bench
 
 VERSION, BEFORE = "2.7.31", "2.6.0"
 UPDATED = 0o100644
@@ -120,11 +124,11 @@ def wait(what, done, seconds=300):
 
 
 class Yard:
-    """Simulated modules on a bus, and a gateway for them."""
+    """Simulated modules on a bus, and the gateways for them: each a folder with its files and its state."""
 
-    def __init__(self, folder, program, image, count, server):
+    def __init__(self, folder, program, image, options, server, fleet):
         self.folder, self.program, self.server = folder, program, server
-        self.serials = [f"esp-{number:04}" for number in range(1, count + 1)]
+        self.serials = [f"esp-{number:04}" for number in range(1, options.vehicles + 1)]
         self.lost = self.serials[-1]
         modules = "".join(
             f'  - {{serial: {serial}, family: esp, version: "{BEFORE}"'
@@ -132,35 +136,38 @@ class Yard:
             + "}\n"
             for serial in self.serials
         )
-        self.write("depot.yaml", f"name: bench\nseed: 5\nmodules:\n{modules}")
-        self.write(
-            "fleet.csv",
+        write(folder / "depot.yaml", f"name: bench\nseed: 5\nmodules:\n{modules}")
+        self.fleet = ["--fleet", fleet.address("depot")] if fleet else []
+        self.gateways = [folder / name for name in ["north", "south", "east"][: options.gateways]]
+        for gateway in self.gateways:
+            self.prepare(gateway)
+        descriptor = f'software = {{ version = "{VERSION}"; hardware-compatibility: [ "default" ]; }};'
+        files = [("sw-description", descriptor.encode()), ("sensor.bin", image)]
+        self.software = archive(files)
+
+    def prepare(self, gateway):
+        (gateway / "state").mkdir(parents=True)
+        (gateway / "state").chmod(0o700)
+        write(
+            gateway / "fleet.csv",
             "id,serial,family\n" + "".join(f"V-{serial},{serial},esp\n" for serial in self.serials),
         )
         rest = 'settle: {quiet: 2s, confirm-gap: 200ms}\nconnect: {timeout: 10s, attempts: 2}\n'
-        self.write(
-            "yard.yaml",
+        if self.fleet:
+            rest += "rollout: {again: daily}\n"
+        write(
+            gateway / "yard.yaml",
             'name: bench\nvehicles: {from: fleet.csv}\nsteps:\n  - require: {signal: ">= -95"}\n'
             "radio: {links-per-adapter: 4}\n" + rest,
         )
-        self.state = folder / "state"
-        self.state.mkdir(mode=0o700)
-        self.write(
-            "state/servers.yaml",
-            f"servers:\n  office:\n    url: {server.base}/DEFAULT\n    allow-http: true\n"
+        write(
+            gateway / "state/servers.yaml",
+            f"servers:\n  office:\n    url: {self.server.base}/DEFAULT\n    allow-http: true\n"
             '    requests-per-second: 100\n'
             '    attributes: {sw_version: "{version}", hw_boardname: default, hw_revision: default}\n'
             "    artifacts:\n      - {file: '*.swu', member: sensor.bin, trust: transport, "
             "image: {fits: {family: esp}}}\n",
         )
-        descriptor = f'software = {{ version = "{VERSION}"; hardware-compatibility: [ "default" ]; }};'
-        files = [("sw-description", descriptor.encode()), ("sensor.bin", image)]
-        self.software = archive(files)
-
-    def write(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        path.chmod(0o600)
 
     @contextlib.contextmanager
     def served(self):
@@ -181,36 +188,59 @@ class Yard:
                 process.terminate()
                 process.wait()
 
-    def call(self, *words, state=None, good=(0,)):
-        words = [self.program, *words, "--state", state or self.state]
-        done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True)
-        if done.returncode not in good:
-            sys.exit(f"{words} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-        return done.stdout
+    def begin(self, gateway, *words, state="state", **streams):
+        """A command at a gateway, which has just begun."""
+        words = [self.program, *words, "--state", gateway / state]
+        env = os.environ | {"YARDMASTER_GATEWAY": gateway.name}
+        return subprocess.Popen(words, cwd=gateway, env=env, text=True, **streams)
 
-    def sync(self):
-        return json.loads(self.call("sync", "--json", "yard.yaml"))
+    def end(self, process, good=(0,)):
+        out, error = process.communicate()
+        if process.returncode not in good:
+            sys.exit(f"{process.args} ended with {process.returncode}:\n{out}{error}")
+        return out
+
+    def call(self, gateway, *words, good=(0,), **options):
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return self.end(self.begin(gateway, *words, **streams, **options), good)
+
+    def sync(self, gateway):
+        return json.loads(self.call(gateway, "sync", "--json", *self.fleet, "yard.yaml"))
+
+    def night(self):
+        """All gateways at work on the rollout together."""
+        again = self.fleet or ["--again"]
+        words = ["run", *again, "--quiet", "--bus", self.bus, "yard.servers.yaml"]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        runs = [self.begin(gateway, *words, **streams) for gateway in self.gateways]
+        for run in runs:
+            self.end(run, (0, 11))
 
     def own_records(self):
         """What the modules report themselves, to a gateway that knows nothing of the rollout."""
         words = ["inventory", "--bus", self.bus, "--manifest", "yard.yaml", "--json", "--for", "10s"]
-        document = json.loads(self.call(*words, state=self.folder / "other", good=(0, 11)))
+        document = json.loads(self.call(self.gateways[0], *words, state="other", good=(0, 11)))
         versions = {}
         for row in document["vehicles"]:
             versions[row["serial"]] = next(iter(row.get("firmware", {}).values()), None)
         return versions
 
 
-def killed(yard, chance):
-    """A `sync` that ends at any moment."""
-    words = [yard.program, "sync", "yard.yaml", "--quiet", "--state", yard.state]
-    process = subprocess.Popen(words, cwd=yard.folder, stdout=subprocess.DEVNULL,
-                               stderr=subprocess.DEVNULL)
-    try:
-        process.wait(timeout=chance.uniform(0.02, 1.5))
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+def write(path, text):
+    path.write_text(text)
+    path.chmod(0o600)
+
+
+def kill(yard, chance):
+    """A `sync` at each gateway, of which each ends at any moment."""
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    words = ["sync", "yard.yaml", "--quiet", *yard.fleet]
+    for process in [yard.begin(gateway, *words, **silent) for gateway in yard.gateways]:
+        try:
+            process.wait(timeout=chance.uniform(0.02, 1.5))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
 
 
 def demand(holds, sentence):
@@ -220,22 +250,24 @@ def demand(holds, sentence):
 
 
 def compare(yard, server, kills):
-    first = yard.sync()
-    demand(first["exit"]["code"] == 0 and "manifest" not in first, "every vehicle is registered")
-    server.add_rollout(server.add_software("sensor.swu", yard.software))
-    taken = yard.sync()
     count = len(yard.serials)
-    demand(taken["fetched"] == 1, f"one download for {count} vehicles")
-    wanted = [row for row in taken["vehicles"] for action in row["actions"] if action["wanted"]]
-    demand(len(wanted) == count, f"{count} actions are work for the night")
-    words = ["run", "--again", "--quiet", "--bus", yard.bus, "yard.servers.yaml"]
-    yard.call(*words, good=(0, 11))
+    for gateway in yard.gateways:
+        first = yard.sync(gateway)
+        demand(first["exit"]["code"] == 0 and "manifest" not in first, f"{gateway.name}: every vehicle is registered")
+    server.add_rollout(server.add_software("sensor.swu", yard.software))
+    for gateway in yard.gateways:
+        taken = yard.sync(gateway)
+        demand(taken["fetched"] == 1, f"{gateway.name}: one download for {count} vehicles")
+        wanted = [row for row in taken["vehicles"] for action in row["actions"] if action["wanted"]]
+        demand(len(wanted) == count, f"{gateway.name}: {count} actions are work for the night")
+    texts = {(gateway / "yard.servers.yaml").read_text().replace(str(gateway), "") for gateway in yard.gateways}
+    demand(len(texts) == 1, "every gateway has the same night")
+    yard.night()
     demand(server.successes() == 0, "the server hears nothing that was not told")
     chance = random.Random(7)
     for _ in range(kills):
-        killed(yard, chance)
-    yard.sync()
-    last = yard.sync()
+        kill(yard, chance)
+    last = [yard.sync(gateway) for gateway in yard.gateways for _ in range(2)]
     own = yard.own_records()
     table = server.table()
     for serial in yard.serials:
@@ -246,9 +278,29 @@ def compare(yard, server, kills):
         else:
             good = state.lower() == "finished" and version == VERSION == own.get(serial)
             demand(good, f"{serial} is {state} with {version}, and says {own.get(serial)}")
-    demand(server.successes() == count - 1, f"{count - 1} actions are closed, each once, over {kills} kills")
-    left = [row["vehicle"] for row in last["vehicles"] if row["actions"]]
-    demand(left == [f"V-{yard.lost}"], "only that one is still open here")
+    closed, kills = server.successes(), kills * len(yard.gateways)
+    demand(closed == count - 1, f"{closed} of {count - 1} actions are closed, each once, over {kills} kills")
+    for answer in last[1::2]:
+        left = [row["vehicle"] for row in answer["vehicles"] if row["actions"]]
+        demand(left == [f"V-{yard.lost}"], "only that one is still open here")
+
+
+@contextlib.contextmanager
+def fleet(program, count):
+    """The database of several gateways; nothing for one."""
+    if count == 1:
+        yield None
+        return
+    place = tempfile.mkdtemp()
+    os.chmod(place, 0o711)
+    data = postgres.make_template(f"{place}/fleet", program, [])
+    server = postgres.Server(f"{place}/fleet", data, 0)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+        shutil.rmtree(place)
 
 
 def main():
@@ -258,13 +310,14 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--vehicles", type=int, default=40)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--gateways", type=int, default=1, choices=[1, 2, 3])
     options = parser.parse_args()
     folder = options.folder.resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     program, image = options.program.resolve(), options.image.read_bytes()
-    with Server(folder).running() as server:
-        with Yard(folder, program, image, options.vehicles, server).served() as yard:
+    with Server(folder).running() as server, fleet(program, options.gateways) as database:
+        with Yard(folder, program, image, options, server, database).served() as yard:
             compare(yard, server, options.kills)
 
 

@@ -17,7 +17,7 @@ extension Command {
                 + "A cancellation is accepted while nothing was sent to the module.",
         ],
         arguments: [manifestFile],
-        flags: [server, state, profiles, json, quiet, noColor, wide],
+        flags: [server, state, fleetAddress, profiles, json, quiet, noColor, wide],
         examples: [
             Example("yardmaster sync tallinn.yaml", "Before the night, and after it."),
             Example("yardmaster sync --server office tallinn.yaml", "One of several servers."),

@@ -224,6 +224,8 @@ package enum Permit: Sendable, Equatable {
     case inhibited(Inhibit)
     /// The image of the transfer is recalled.
     case recalled(Recall)
+    /// The update server has withdrawn the action that the transfer is for.
+    case withdrawn(String)
     /// Not in this visit; the reason is for people.
     case later(String)
     /// The right is over, or there is no answer and it is time to end.

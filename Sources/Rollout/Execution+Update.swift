@@ -206,6 +206,7 @@ extension Execution {
         case .granted, .done, .doubt: break
         case .inhibited(let inhibit): throw .verdict(.deferred, nil, inhibit.sentence)
         case .recalled(let recall): throw .verdict(.rejected, .rejected, recall.sentence)
+        case .withdrawn(let sentence): throw .verdict(.skipped, nil, sentence)
         case .later(let reason): throw .verdict(.deferred, nil, reason)
         case .ended: throw .stopped
         }

@@ -16,6 +16,7 @@ struct SyncCommand {
             invocation.arguments[0],
             at: invocation[Command.server],
             state: try CommonOptions.stateDirectory(invocation, context),
+            in: try FleetAccess.ofRun(invocation, context),
             common,
             context
         )

@@ -192,6 +192,32 @@ import Workbench
         }
     }
 
+    @Test(.enabled(if: Store.present.contains(.postgres), "PostgreSQL is not installed"))
+    func `what a server has withdrawn is sent by no gateway, and what was begun is not withdrawn`()
+        async throws
+    {
+        try await Bus.with(.postgres) { bus in
+            let fleet = try #require(bus.ground.fleet)
+            let serial = bus.record.serial
+            func withdraw(_ image: SHA256Digest?) async throws -> Bool {
+                try await fleet.withdraw(image, from: serial, in: "city", "the server says so")
+            }
+            #expect(try await withdraw(bus.image(2)))
+            #expect(try await bus.begin(2, 2, over: 1).permit == .withdrawn("the server says so"))
+            #expect(try await bus.transfers.isEmpty)
+            try await fleet.serve(bus.image(2), to: serial, in: "city", true, "")
+            // Without an image all that were allowed are forbidden.
+            #expect(try await withdraw(nil))
+            #expect(try await bus.begin(2, 2, over: 1).permit == .withdrawn("the server says so"))
+            let begun = try await bus.begin(3, 3, over: 1)
+            #expect(begun.permit == .granted)
+            #expect(try await !withdraw(bus.image(3)))
+            #expect(try await fleet.withdrawn(in: "city", from: serial) == [bus.image(2)])
+            try await bus.pay(begun.debt)
+            #expect(try await withdraw(bus.image(3)))
+        }
+    }
+
     @Test func `a recall that comes between permit and intent is obeyed`() async throws {
         try await Bus.with(.journal) { bus in
             try await bus.recall(2)

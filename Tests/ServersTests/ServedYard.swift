@@ -45,12 +45,18 @@ final class ServedYard {
     let journal: Journal
     private let threads: [ThreadExecutor]
     private let fetcher: ImageFetcher
+    private let share: ServerShare?
     let image: [UInt8]
 
-    init(_ servers: String = serversText) async throws {
+    init(
+        _ servers: String = serversText,
+        at server: FakeServer? = nil,
+        sharing share: ServerShare? = nil
+    ) async throws {
+        self.share = share
         scratch = try Scratch()
         image = try MCUbootFile.sample(size: 2_000).bytes
-        server = FakeServer(image)
+        self.server = server ?? FakeServer(image)
         settings = try #require(
             ServersReader.read(servers.bytes, path: "servers.yaml").servers?.first
         )
@@ -87,7 +93,8 @@ final class ServedYard {
             into: fetcher,
             state: scratch.path,
             host: "gateway-1",
-            time: StillTime()
+            time: StillTime(),
+            sharing: share
         )
     }
 

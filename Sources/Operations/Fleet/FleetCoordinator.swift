@@ -447,6 +447,7 @@ package final class FleetCoordinator: Coordinator {
                 case .inhibited(let inhibit):
                     return .inhibited(inhibit)
                 case .recalled(let recall): return .recalled(recall)
+                case .withdrawn(let sentence): return .withdrawn(sentence)
                 case .awaits(let names):
                     return .later(
                         "\(names) may have done `\(act.intent.description)` before another server took over, and has not "

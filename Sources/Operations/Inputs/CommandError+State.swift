@@ -44,6 +44,7 @@ extension CommandError {
             case .busy: .busy
             case .corrupt, .foreign, .schema: .configuration
             case .recalled, .withdrawn: .trust
+            case .fleet: .unavailable
             case .internal: .internal
             }
         let hint: String? =
@@ -56,7 +57,7 @@ extension CommandError {
                     + "file away to begin with a new one"
             case .notPermitted: "run it as the user of the runs"
             case .cannotCreate, .missing, .busy, .foreign, .schema, .recalled, .withdrawn,
-                .internal:
+                .fleet, .internal:
                 nil
             }
         self.init(kind, error.description, hint: hint)

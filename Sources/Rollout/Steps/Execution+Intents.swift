@@ -95,6 +95,9 @@ extension Execution {
         case .recalled(let recall):
             try await settle(id, intent, IntentRecord.failed, isTold: false)
             throw .verdict(.rejected, .rejected, recall.sentence)
+        case .withdrawn(let sentence):
+            try await settle(id, intent, IntentRecord.failed, isTold: false)
+            throw .verdict(.skipped, nil, sentence)
         case .later(let reason):
             try await settle(id, intent, IntentRecord.failed, isTold: false)
             throw .verdict(.deferred, nil, reason)

@@ -20,7 +20,9 @@ package struct ServerErrand {
     private let host: String
     private let time: any Timekeeper
     private let rollout: String
+    private let share: ServerShare?
 
+    /// With a `share` other gateways act for the same vehicles.
     package init(
         to server: ServerSettings,
         for plan: FrozenPlan,
@@ -29,7 +31,8 @@ package struct ServerErrand {
         into fetcher: ImageFetcher,
         state: String,
         host: String,
-        time: any Timekeeper
+        time: any Timekeeper,
+        sharing share: ServerShare? = nil
     ) async throws(JournalError) {
         self.server = server
         self.plan = plan
@@ -37,6 +40,7 @@ package struct ServerErrand {
         self.line = line
         self.host = host
         self.time = time
+        self.share = share
         rollout = ServedManifest.rollout(of: plan)
         supply = ArtifactSupply(
             from: server,
@@ -61,8 +65,14 @@ package struct ServerErrand {
             let controller = ServersFile.controller(of: vehicle, at: server)
             var row = SyncRow(vehicle.id, controller)
             if failures < Self.mostFailures, !stop() {
-                try await decide(on: vehicle, controller)
-                row.ending = try await converse(vehicle, controller, &row.told)
+                let session = try await share?.session()
+                if share != nil, session == nil {
+                    row.ending = .failed("another gateway speaks to the server")
+                } else {
+                    try await agree(on: controller)
+                    try await decide(on: vehicle, controller)
+                    row.ending = try await converse(vehicle, controller, session, &row.told)
+                }
                 failures = row.isDone ? 0 : failures + 1
             }
             row.actions = try await actions(of: controller)
@@ -74,24 +84,54 @@ package struct ServerErrand {
     /// What the next run is to do: an image for each of these modules.
     package func work() async throws(JournalError) -> [(action: ServerAction, image: SHA256Digest)]
     {
-        let serials = Set(plan.vehicles.map(\.serial))
-        var taken: Set<Serial> = []
-        return try await journal.serverActions(server: server.name).compactMap { action in
+        var wanted: [Serial: (action: ServerAction, image: SHA256Digest)] = [:]
+        for action in try await journal.serverActions(server: server.name) {
             guard action.state == .open, action.isWanted, action.rollout == rollout,
-                let image = action.image, serials.contains(action.serial),
-                taken.insert(action.serial).inserted
-            else { return nil }
-            return (action, image)
+                let image = action.image, wanted[action.serial] == nil
+            else { continue }
+            wanted[action.serial] = (action, image)
         }
+        // In the order of the list, so that all gateways of a fleet have the same plan.
+        return plan.vehicles.compactMap { wanted[$0.serial] }
     }
 
     private func actions(of controller: String) async throws(JournalError) -> [ServerAction] {
         try await journal.serverActions(server: server.name, controller)
     }
 
+    private func open(
+        _ id: ActionID,
+        _ controller: String
+    ) async throws(JournalError) -> ServerAction? {
+        try await actions(of: controller).first { $0.action == id.text && $0.state == .open }
+    }
+
     private func standing(of action: ServerAction) async throws(JournalError) -> ServerCase {
-        let work = try await journal.look { view throws(JournalError) in try view.work(on: action) }
+        var work = try await journal.look { view throws(JournalError) in try view.work(on: action) }
+        try await share?.add(to: &work, of: action)
         return ServerCase(of: action, work, quarantineAfter: plan.rollout.quarantineAfter)
+    }
+
+    /// Ends open actions that another gateway has ended, and repeats what a kill may have kept from the others.
+    private func agree(on controller: String) async throws(JournalError) {
+        guard let share else { return }
+        for action in try await actions(of: controller) {
+            guard action.state == .open else {
+                try await forbid(action)
+                continue
+            }
+            // If the server has it still, it is taken as a new one.
+            if try await share.hasWithdrawn(action) { try await journal.end([action.number]) }
+        }
+    }
+
+    /// Forbids transfers for an ended action on all gateways, unless another action wants the same.
+    private func forbid(_ action: ServerAction) async throws(JournalError) {
+        guard let share else { return }
+        let isWanted = try await actions(of: action.controller).contains {
+            $0.number != action.number && $0.state == .open && $0.image == action.image
+        }
+        if !isWanted { try await share.forbid(action) }
     }
 
     /// Gives open actions the verdicts that the journal has for them.
@@ -103,8 +143,9 @@ package struct ServerErrand {
             switch try await standing(of: action) {
             case .success(let why): try await journal.close(action.number, .success, why)
             case .failure(let why): try await journal.close(action.number, .failure, why)
-            case .open: break
+            case .open: continue
             }
+            try await forbid(action)
         }
     }
 
@@ -113,21 +154,25 @@ package struct ServerErrand {
     private func converse(
         _ vehicle: PlannedVehicle,
         _ controller: String,
+        _ session: Int64?,
         _ told: inout [String]
     ) async throws(JournalError) -> ControllerMachine.Ending {
-        let due = try await actions(of: controller).compactMap(\.word)
+        let isShared = share != nil
+        let due = try await actions(of: controller).compactMap { $0.word(isShared: isShared) }
         var machine = ControllerMachine(at: server.authority, due: due)
         var action = machine.begin()
         while true {
             switch action {
             case .poll: action = machine.polled(await ask(controller, ""))
-            case .tell(let word): action = machine.told(try await tell(word, controller, &told))
+            case .tell(let word):
+                action = machine.told(try await tell(word, controller, session, &told))
             case .settle(let word):
                 if let number = word.number, word.isLast { try await journal.end([number]) }
                 action = machine.settled()
             case .readCancel(let id):
                 action = machine.readCancel(await ask(controller, "cancelAction/\(id)"))
-            case .decide(let id): action = machine.decided(try await decide(id, controller))
+            case .decide(let id):
+                action = machine.decided(try await decide(id, vehicle, controller))
             case .describe: action = machine.described(try await describe(vehicle, controller))
             case .drop:
                 try await drop(controller)
@@ -155,8 +200,13 @@ package struct ServerErrand {
     private func tell(
         _ word: ServerWord,
         _ controller: String,
+        _ session: Int64?,
         _ told: inout [String]
     ) async throws(JournalError) -> ServerAnswer {
+        // Another gateway may have said it since this one asked.
+        if word.isLast, let share, try await share.session() != session {
+            return .failure("the session with the fleet's database was lost on the way")
+        }
         if word.isLast, let number = word.number { try await journal.sending(number) }
         let kind = word.isAboutCancel ? "cancelAction" : "deploymentBase"
         let answer = await line.ask(
@@ -185,22 +235,32 @@ package struct ServerErrand {
     /// Ends the open actions of a controller that the server does not have any more.
     private func drop(_ controller: String) async throws(JournalError) {
         let open = try await actions(of: controller).filter { $0.state == .open }
+        for action in open { try await share?.forbid(action) }
         if !open.isEmpty { try await journal.end(open.map(\.number)) }
     }
 
     /// Decides whether an action can still be ended, and returns the answer to the server.
     private func decide(
         _ id: ActionID,
+        _ vehicle: PlannedVehicle,
         _ controller: String
     ) async throws(JournalError) -> ServerWord {
         let known = try await actions(of: controller).first { $0.action == id.text }
         let accepted = Feedback(.closed, .success, "nothing of it was sent to the module")
         guard let known else {
-            return ServerWord(accepted, of: id, number: nil, isAboutCancel: true, isLast: true)
+            // Another gateway may have taken it.
+            let isFree = try await share?.withdraw(nil, from: vehicle.serial) ?? true
+            let word =
+                isFree
+                ? accepted
+                : Feedback(.rejected, .none, "the module has begun at another gateway")
+            return ServerWord(word, of: id, number: nil, isAboutCancel: true, isLast: isFree)
         }
         let isCancelled =
             switch known.state {
-            case .open: try await journal.cancel(known.number, accepted.details)
+            case .open:
+                try await isFree(known)
+                    ? try await journal.cancel(known.number, accepted.details) : false
             case .cancelled: true
             case .closing, .over: false
             }
@@ -229,11 +289,10 @@ package struct ServerErrand {
         _ id: ActionID,
         _ controller: String
     ) async throws(JournalError) -> (answer: ServerAnswer, mark: String?) {
-        let known = try await actions(of: controller).first {
-            $0.action == id.text && $0.state == .open && $0.image != nil
-        }
+        let known = try await open(id, controller)
+        let mark = known?.image == nil ? nil : known?.mark
         return await line.ask(
-            ServerRequest(.get(unless: known?.mark), controller, "deploymentBase/\(id)")
+            ServerRequest(.get(unless: mark), controller, "deploymentBase/\(id)")
         )
     }
 
@@ -273,9 +332,7 @@ package struct ServerErrand {
         _ vehicle: PlannedVehicle,
         _ controller: String
     ) async throws(JournalError) -> Result<ServerWord?, SupplyFault> {
-        let known = try await actions(of: controller).first {
-            $0.action == id.text && $0.state == .open
-        }
+        let known = try await open(id, controller)
         guard let deployment else {
             guard let known else { return .success(nil) }
             return .success(try await report(known, id))
@@ -308,23 +365,28 @@ package struct ServerErrand {
             )
             // What was said of the same refusal is not said again.
             if let known, known.image == nil, demand.image == nil { action.details = known.details }
-            guard try await journal.take(action) else {
+            guard try await isFree(known), try await journal.take(action) else {
                 return .failure(
                     .later("the server has changed action \(id) while the module gets it")
                 )
             }
         }
-        let taken = try await actions(of: controller).first {
-            $0.action == id.text && $0.state == .open
-        }
-        guard let taken else { return .success(nil) }
+        guard let taken = try await open(id, controller) else { return .success(nil) }
         if let refusal = demand.refusal { return .success(refused(taken, id, refusal)) }
+        try await share?.allow(taken)
         if deployment.isDownloadOnly {
             let details = "the image is in the store of \(host)"
             try await journal.close(taken.number, .downloaded, details)
+            try await forbid(taken)
             return .success(nil)
         }
         return .success(try await report(taken, id))
+    }
+
+    /// Whether no gateway of the fleet has begun to send an action's image; none begins from then on.
+    private func isFree(_ action: ServerAction?) async throws(JournalError) -> Bool {
+        guard let action, let image = action.image else { return true }
+        return try await share?.withdraw(image, from: action.serial) ?? true
     }
 
     /// What a deployment means for one vehicle.
@@ -382,7 +444,9 @@ package struct ServerErrand {
 
 extension ServerAction {
     /// The last word about it, which the server does not have yet; nil while it is open.
-    fileprivate var word: ServerWord? {
+    ///
+    /// Of what is shared, another gateway may have sent it.
+    fileprivate func word(isShared: Bool) -> ServerWord? {
         guard let id = ActionID(action) else { return nil }
         let (feedback, isAboutCancel): (Feedback, Bool)
         switch (state, verdict) {
@@ -398,7 +462,7 @@ extension ServerAction {
             number: number,
             isAboutCancel: isAboutCancel,
             isLast: true,
-            wasSent: wasSent
+            wasSent: wasSent || isShared
         )
     }
 

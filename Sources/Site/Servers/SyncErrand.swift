@@ -16,17 +16,20 @@ package struct SyncErrand {
     private let wish: String?
     private let context: Context
     private let common: CommonOptions
+    private let fleet: FleetAccess?
 
     package init(
         _ manifest: String,
         at server: String?,
         state: String,
+        in fleet: FleetAccess?,
         _ common: CommonOptions,
         _ context: Context
     ) {
         self.manifest = manifest
         wish = server
         self.state = state
+        self.fleet = fleet
         self.common = common
         self.context = context
     }
@@ -52,7 +55,7 @@ package struct SyncErrand {
         )
         let result: Result<(SyncAnswer, String?), CommandError>
         do throws(CommandError) {
-            result = .success(try await converse(server, plan, served, over: line, time))
+            result = .success(try await share(server, plan, served, over: line, time))
         } catch { result = .failure(error) }
         await line.end()
         lock.release()
@@ -74,13 +77,52 @@ package struct SyncErrand {
         )
     }
 
+    /// How long a gateway waits for another one that speaks to the server.
+    private static let patience = Duration.seconds(600)
+
+    /// The conversation, in a fleet when no other gateway has one about this rollout.
+    private func share(
+        _ server: ServerSettings,
+        _ plan: FrozenPlan,
+        _ served: ServedManifest,
+        over line: WebLine,
+        _ time: FetchTime
+    ) async throws(CommandError) -> (SyncAnswer, String?) {
+        guard let fleet else { return try await converse(server, plan, served, over: line, time) }
+        let rollout = ServedManifest.rollout(of: plan)
+        let result = try await fleet.withTables(as: .gateway) {
+            fleet throws(FleetError) -> Result<(SyncAnswer, String?), CommandError> in
+            let end = time.now.advanced(by: Self.patience)
+            while try await fleet.holdServer(of: rollout) == nil {
+                guard time.now < end else {
+                    return .failure(
+                        CommandError(
+                            .busy,
+                            "another gateway speaks to the server \(server.name) about \(plan.name)",
+                            hint: "wait until it has ended"
+                        )
+                    )
+                }
+                await time.sleep(until: time.now.advanced(by: .seconds(1)), for: "another gateway")
+            }
+            let share = ServerShare(fleet, rollout: rollout)
+            do throws(CommandError) {
+                return .success(
+                    try await converse(server, plan, served, over: line, time, sharing: share)
+                )
+            } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
     /// Asks the server about all vehicles; the text is the manifest of the night, nil for none.
     private func converse(
         _ server: ServerSettings,
         _ plan: FrozenPlan,
         _ served: ServedManifest,
         over line: WebLine,
-        _ time: FetchTime
+        _ time: FetchTime,
+        sharing share: ServerShare? = nil
     ) async throws(CommandError) -> (SyncAnswer, String?) {
         let thread = try ThreadExecutor.working("journal")
         defer { thread.stop() }
@@ -105,7 +147,8 @@ package struct SyncErrand {
                 into: fetcher,
                 state: state,
                 host: NoticeSender.host,
-                time: time
+                time: time,
+                sharing: share
             )
             let rows = try await errand.run { stop.isRequested }
             let work = try await errand.work()

@@ -38,6 +38,8 @@ package struct JournalError: Error, Equatable {
         case recalled
         /// The update server has withdrawn the action that the transfer is for.
         case withdrawn
+        /// The fleet's database gave no answer, without which nothing is decided.
+        case fleet
         /// A bug of ours.
         case `internal`
     }
@@ -98,6 +100,7 @@ extension JournalError: CustomStringConvertible {
                     ? "the journal was written by a newer version of this program"
                     : "the journal was written by an older version and no run has brought it up to date"
             case .recalled, .withdrawn: "the image must not be sent"
+            case .fleet: "the fleet's database cannot be used"
             case .internal: "the journal was used wrongly, which is a bug of this program"
             }
         return "\(sentence) (\(operation): \(words))"

@@ -25,6 +25,8 @@ package enum FleetPermit: Sendable, Equatable {
     case doubt(by: String)
     case inhibited(Inhibit)
     case recalled(Recall)
+    /// The update server has withdrawn the action that the transfer is for.
+    case withdrawn(String)
     /// These gateways may have done it, and have not reported again after a fail-over.
     case awaits(String)
     /// The right is over.
@@ -148,6 +150,7 @@ extension FleetDatabase {
         case "recalled":
             guard let recall = try? Recall(row: row.from(1)) else { return .fenced }
             return .recalled(recall)
+        case "withdrawn": return .withdrawn(row.text(1) ?? "")
         case "awaits": return .awaits(row.text(1) ?? "")
         case "fenced": return .fenced
         default: throw FleetError(.refused, operation, "an unknown answer: \(word)")

@@ -49,6 +49,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "INSERT, UPDATE (view, mark, quarantine_after, zone, brought) ON yardmaster.plan",
                 "INSERT, UPDATE (beginning, signal, failures, at) ON yardmaster.hearing",
                 "DELETE ON yardmaster.awaited",
+                "INSERT, UPDATE (open, sentence) ON yardmaster.served",
             ] + Self.gatewayFunctions.map { "EXECUTE ON FUNCTION yardmaster.\($0)" }
         case .operator:
             [

@@ -1,5 +1,6 @@
 extension FleetSchema {
-    /// The lock between recalls of images and the beginnings of transfers: an arbitrary number.
+    /// The lock between the beginnings of transfers and what forbids them, recalls and servers that cancel: an
+    /// arbitrary number.
     static let recallLock: Int64 = 0x5941_5245
 
     /// The rights to modules: grants, acts under them, and verdicts that end them.
@@ -168,6 +169,9 @@ extension FleetSchema {
               word := 'recalled'; a := k.image; b := k.name; c := k.reason; d := k.author;
               e := (extract(epoch FROM k.made) * 1000)::bigint::text; RETURN NEXT; RETURN;
             END IF;
+            SELECT n.sentence INTO a FROM yardmaster.served n
+            WHERE n.rollout = p_rollout AND n.serial = p_serial AND n.image = p_debt[1] AND NOT n.open;
+            IF FOUND THEN word := 'withdrawn'; RETURN NEXT; RETURN; END IF;
           END IF;
           began := coalesce(p_beginning,
             (SELECT n.beginning FROM yardmaster.rollout n WHERE n.name = p_rollout), 0);

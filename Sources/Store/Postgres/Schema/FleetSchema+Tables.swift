@@ -295,6 +295,17 @@ extension FleetSchema {
           made timestamptz NOT NULL DEFAULT yardmaster.clock()
         );
 
+        -- Whether a transfer for an update server's action may begin: false from the transaction that ends the action.
+        CREATE TABLE yardmaster.served (
+          rollout text NOT NULL,
+          serial text NOT NULL,
+          image text NOT NULL,
+          open boolean NOT NULL,
+          -- What a gateway says of a transfer that may not begin.
+          sentence text NOT NULL,
+          PRIMARY KEY (rollout, serial, image)
+        );
+
         -- Steps of `always` that are still owed to a vehicle.
         CREATE TABLE yardmaster.owed (
           rollout text NOT NULL,
