@@ -21,6 +21,7 @@ func fuzzServer(_ bytes: [UInt8]) {
         }
     }
     _ = try? CancelOrder(bytes)
+    _ = try? Deployment(bytes, of: action, in: "confirmation")
     converse(server, bytes)
     if let settings = ServersReader.read(bytes, path: "servers.yaml").servers?.first,
         let deployment = try? Deployment(bytes, of: action)
@@ -34,7 +35,7 @@ func fuzzServer(_ bytes: [UInt8]) {
 
 /// A server that answers everything with the same bytes: the conversation ends.
 private func converse(_ server: WebAuthority, _ bytes: [UInt8]) {
-    var machine = ControllerMachine(at: server, due: [])
+    var machine = ControllerMachine(at: server, due: [], confirms: true)
     var action = machine.begin()
     for _ in 0..<20 {
         switch action {
@@ -48,6 +49,9 @@ private func converse(_ server: WebAuthority, _ bytes: [UInt8]) {
             )
         case .describe: action = machine.described(.success(bytes))
         case .drop: action = machine.dropped()
+        case .readConfirmation: action = machine.readConfirmation(.success(bytes))
+        case .weigh: action = machine.weighed(true)
+        case .confirm: action = machine.confirmed(.success(bytes))
         case .read: action = machine.read(.success(bytes))
         case .take: action = machine.taken(nil)
         case .finish: return

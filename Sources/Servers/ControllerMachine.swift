@@ -48,7 +48,7 @@ package struct ControllerMachine: Sendable {
     package enum Ending: Sendable, Equatable {
         /// After this time the server expects the next poll; nil where it does not say.
         case done(next: Duration?)
-        /// Somebody has to confirm the action at the server before it begins.
+        /// The action waits for a confirmation, which was not given here.
         case unconfirmed(ActionID)
         /// The server does not know the controller, or no longer.
         case unknown
@@ -64,14 +64,20 @@ package struct ControllerMachine: Sendable {
         case telling(ServerWord, [ServerWord], ControllerBase)
         /// Next: `telling`, or what follows it.
         case settling([ServerWord], ControllerBase)
-        /// Next: `deciding`, `describing`, `dropping`, `reading`, `over`.
+        /// Next: `deciding`, or what follows it.
         case readingCancel(ControllerBase)
         /// Next: `telling`.
         case deciding(ControllerBase)
-        /// Next: `reading`, `over`; `polling`, once.
+        /// Next: `dropping`, `reading`, `readingConfirmation`, `over`; `polling`, once.
         case describing(ControllerBase)
         /// Next: `over`.
         case dropping(ControllerBase)
+        /// Next: `weighing`, `over`.
+        case readingConfirmation(ActionID, ControllerBase)
+        /// Next: `confirming`, `over`.
+        case weighing(ActionID, ControllerBase)
+        /// Next: `polling`, `over`.
+        case confirming
         /// Next: `taking`, `over`.
         case reading(ActionID, ControllerBase)
         /// Next: `reporting`, `over`.
@@ -93,6 +99,10 @@ package struct ControllerMachine: Sendable {
         case describe
         /// Write down that the server has no open action of this controller.
         case drop
+        case readConfirmation(ActionID)
+        /// Decide whether an action that waits would be done.
+        case weigh(Deployment)
+        case confirm(ActionID)
         case read(ActionID)
         /// Write down an action as it is now; nil for one that has not changed.
         case take(ActionID, Deployment?)
@@ -103,14 +113,19 @@ package struct ControllerMachine: Sendable {
     private let server: WebAuthority
     /// Words that are due, the oldest first.
     private let due: [ServerWord]
+    /// Whether actions that wait for a confirmation get it.
+    private let confirms: Bool
+    /// Whether one was given in this conversation.
+    private var hasConfirmed = false
     /// Whether the wish to cancel was answered in this conversation.
     private var hasAnsweredCancel = false
     /// Whether the controller was described: some servers have work only for those that they know.
     private var hasDescribed = false
 
-    package init(at server: WebAuthority, due: [ServerWord]) {
+    package init(at server: WebAuthority, due: [ServerWord], confirms: Bool = false) {
         self.server = server
         self.due = due
+        self.confirms = confirms
     }
 
     package mutating func begin() -> Action {
@@ -124,7 +139,7 @@ package struct ControllerMachine: Sendable {
         case .success(let bytes):
             do throws(DocumentFault) {
                 let base = try ControllerBase(bytes, of: server)
-                return tell(hasDescribed ? [] : due, base)
+                return tell(hasDescribed || hasConfirmed ? [] : due, base)
             } catch { return end(.failed("its answer to a poll is not used: \(error)")) }
         case .absent: return end(.unknown)
         case .unchanged: return end(.failed("it says that nothing has changed, unasked"))
@@ -158,7 +173,7 @@ package struct ControllerMachine: Sendable {
             if case .failure(let why) = answer { return end(.failed(why)) }
             return finish(base)
         case .ready, .polling, .settling, .readingCancel, .deciding, .describing, .dropping,
-            .reading, .taking, .over:
+            .readingConfirmation, .weighing, .confirming, .reading, .taking, .over:
             misuse()
         }
     }
@@ -224,9 +239,45 @@ package struct ControllerMachine: Sendable {
         // What was closed a moment ago may still be in the answer to the poll.
         guard let action = base.deployment,
             !due.contains(where: { $0.isLast && $0.action == action })
-        else { return finish(base) }
+        else { return confirm(base) }
         state = .reading(action, base)
         return .read(action)
+    }
+
+    private mutating func confirm(_ base: ControllerBase) -> Action {
+        guard confirms, !hasConfirmed, let action = base.confirmation else { return finish(base) }
+        state = .readingConfirmation(action, base)
+        return .readConfirmation(action)
+    }
+
+    package mutating func readConfirmation(_ answer: ServerAnswer) -> Action {
+        guard case .readingConfirmation(let action, let base) = state else { misuse() }
+        switch answer {
+        case .success(let bytes):
+            do throws(DocumentFault) {
+                let deployment = try Deployment(bytes, of: action, in: "confirmation")
+                state = .weighing(action, base)
+                return .weigh(deployment)
+            } catch { return end(.failed("the action \(action) is not understood: \(error)")) }
+        case .absent, .unchanged: return finish(base)
+        case .failure(let why): return end(.failed(why))
+        }
+    }
+
+    /// An action that would not be done is not confirmed, and never denied.
+    package mutating func weighed(_ isDone: Bool) -> Action {
+        guard case .weighing(let action, let base) = state else { misuse() }
+        guard isDone else { return finish(base) }
+        state = .confirming
+        return .confirm(action)
+    }
+
+    package mutating func confirmed(_ answer: ServerAnswer) -> Action {
+        guard case .confirming = state else { misuse() }
+        if case .failure(let why) = answer { return end(.failed(why)) }
+        hasConfirmed = true
+        state = .polling
+        return .poll
     }
 
     package mutating func dropped() -> Action {

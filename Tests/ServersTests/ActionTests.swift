@@ -283,6 +283,44 @@ import Testing
         }
     }
 
+    private static let confirming = serversText.replacing(
+        "controller:",
+        with: "confirm: night\n    controller:"
+    )
+
+    @Test func `an action that waits is confirmed when the night takes it, if that is set`()
+        async throws
+    {
+        try await withYard(Self.confirming) { yard in
+            yard.server.assign(.init(id: "5", controller: "bike-tag-1", status: .waiting))
+            let sync = try await yard.sync()
+            #expect(sync.work.count == 1 && sync.rows[0].isFinished)
+            #expect(yard.server.action("5")?.words == ["confirmed", "proceeding none"])
+            try await yard.run(.succeeded, version: Self.version)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.closings == 1)
+            #expect(yard.server.with { $0.fetches.count } == 1)
+        }
+    }
+
+    @Test
+    func `an action that would be refused, or is not for now, is neither confirmed nor denied`()
+        async throws
+    {
+        let strict = Self.confirming.replacing(", trust: transport", with: "")
+        for (text, window) in [(strict, String?.none), (Self.confirming, "unavailable")] {
+            try await withYard(text) { yard in
+                var action = FakeServer.Action(id: "5", controller: "bike-tag-1", status: .waiting)
+                action.window = window
+                yard.server.assign(action)
+                let sync = try await yard.sync()
+                #expect(sync.rows[0].ending == .unconfirmed(try #require(ActionID("5"))))
+                #expect(sync.rows[0].told.count == (window == nil ? 1 : 0))
+                #expect(yard.server.action("5")?.words.isEmpty == true)
+            }
+        }
+    }
+
     @Test func `an action that changes under its id is taken as it is now`() async throws {
         try await withYard { yard in
             yard.server.assign(Self.action)

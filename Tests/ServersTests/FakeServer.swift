@@ -36,6 +36,7 @@ final class FakeServer: ServerLine {
         var host = "updates.example"
         /// Where the files are.
         var fileHost = "updates.example"
+        var scheme = "https"
         /// The addresses of files that were fetched, and whether the token went along.
         var fetches: [(address: String, hadToken: Bool)] = []
         /// Requests whose answers are lost, by their numbers, after they had their effect.
@@ -70,6 +71,10 @@ final class FakeServer: ServerLine {
     }
 
     func ask(_ request: ServerRequest) async -> (answer: ServerAnswer, mark: String?) {
+        answer(request)
+    }
+
+    func answer(_ request: ServerRequest) -> (answer: ServerAnswer, mark: String?) {
         state.withLock { state in
             state.count += 1
             if state.isDown { return (.failure("the server cannot be reached"), nil) }
@@ -117,9 +122,15 @@ final class FakeServer: ServerLine {
         }
         guard let index else { return (.absent, nil) }
         if case .post(let body) = request.verb {
+            if kind == "confirmationBase" { return (confirm(body, &state.actions[index]), nil) }
             return (hear(body, isCancel: kind == "cancelAction", &state.actions[index]), nil)
         }
         let action = state.actions[index]
+        if kind == "confirmationBase" {
+            guard action.status == .waiting else { return (.absent, nil) }
+            let text = deployment(action, state)
+            return (.success(text.replacing("deployment\":", with: "confirmation\":").bytes), nil)
+        }
         if kind == "cancelAction" {
             guard action.status == .canceling else { return (.absent, nil) }
             return (.success(#"{"id":"1","cancelAction":{"stopId":"\#(action.id)"}}"#.bytes), nil)
@@ -156,12 +167,21 @@ final class FakeServer: ServerLine {
     private static func deployment(_ action: Action, _ state: State) -> String {
         let bytes = state.files[action.file] ?? []
         let window = action.window.map { #""maintenanceWindow":"\#($0)","# } ?? ""
-        let address = "https://\(state.fileHost)/DEFAULT/files/\(action.file)"
+        let address = "\(state.scheme)://\(state.fileHost)/DEFAULT/files/\(action.file)"
         return
             #"{"id":"\#(action.id)","deployment":{"download":"forced","update":"\#(action.update)",\#(window)"#
             + #""chunks":[{"part":"bApp","version":"\#(action.version)","name":"tracker","artifacts":[{"#
             + #""filename":"\#(action.file)","hashes":{"sha256":"\#(SHA256.digest(of: bytes))"},"#
             + #""size":\#(bytes.count),"_links":{"download":{"href":"\#(address)"}}}]}]}}"#
+    }
+
+    private static func confirm(_ body: [UInt8], _ action: inout Action) -> ServerAnswer {
+        let json = try? JSONValue(json: body)
+        action.words.append(json?["confirmation"]?.string ?? "400")
+        if json?["confirmation"] == "confirmed", action.status == .waiting {
+            action.status = .running
+        }
+        return .success([])
     }
 
     private static func hear(

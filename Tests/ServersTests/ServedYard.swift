@@ -46,6 +46,8 @@ final class ServedYard {
     private let threads: [ThreadExecutor]
     private let fetcher: ImageFetcher
     private let share: ServerShare?
+    /// The way to the server, where it is not in memory.
+    var line: (any ServerLine)?
     let image: [UInt8]
 
     init(
@@ -84,12 +86,12 @@ final class ServedYard {
         }.plan
     }
 
-    private func errand() async throws -> ServerErrand {
+    private func errand(_ settings: ServerSettings?) async throws -> ServerErrand {
         try await ServerErrand(
-            to: settings,
+            to: settings ?? self.settings,
             for: plan,
             journal: journal,
-            over: server,
+            over: line ?? server,
             into: fetcher,
             state: scratch.path,
             host: "gateway-1",
@@ -100,10 +102,10 @@ final class ServedYard {
 
     /// One `sync`, with the images that the next run is to bring to modules.
     @discardableResult
-    func sync() async throws -> (
+    func sync(_ settings: ServerSettings? = nil) async throws -> (
         rows: [SyncRow], work: [(action: ServerAction, image: SHA256Digest)]
     ) {
-        let errand = try await errand()
+        let errand = try await errand(settings)
         let rows = try await errand.run { false }
         return (rows, try await errand.work())
     }

@@ -40,13 +40,18 @@ package struct Deployment: Sendable, Equatable {
     private static let mostModules = 64
     private static let mostArtifacts = 64
 
-    package init(_ bytes: [UInt8], of asked: ActionID) throws(DocumentFault) {
+    /// `member` is `confirmation` for an action that waits for one.
+    package init(
+        _ bytes: [UInt8],
+        of asked: ActionID,
+        in member: String = "deployment"
+    ) throws(DocumentFault) {
         let json = try JSONValue.document(bytes)
         guard let id = json["id"] else { throw .wrong("id") }
         let text = id.string ?? id.integer.map { "\($0)" } ?? ""
         guard let action = ActionID(text) else { throw .wrong("id") }
         guard action == asked else { throw .otherAction(action) }
-        guard let body = json["deployment"] else { throw .wrong("deployment") }
+        guard let body = json[member] else { throw .wrong(member) }
         func handling(_ name: String) throws(DocumentFault) -> Handling {
             guard let word = try body.text(name), let handling = Handling(rawValue: word) else {
                 throw .wrong(name)

@@ -34,6 +34,14 @@ package struct Feedback: Sendable, Equatable {
         return Array(json.text.utf8)
     }
 
+    /// The document with which an action that waits may begin.
+    package static func confirmation(_ details: String) -> [UInt8] {
+        let json = JSONValue.object([
+            "confirmation": "confirmed", "code": 200, "details": .array([.string(details)]),
+        ])
+        return Array(json.text.utf8)
+    }
+
     /// The document with what is known of a controller.
     package static func attributes(_ attributes: [(name: String, value: String)]) -> [UInt8] {
         let members = attributes.map { JSONMember($0.name, .string($0.value)) }

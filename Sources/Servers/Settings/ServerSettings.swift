@@ -25,6 +25,8 @@ package struct ServerSettings: Sendable, Equatable {
     package let certificate: FileReference?
     package let key: FileReference?
     package let requestsPerSecond: Int
+    /// Whether an action that waits for a confirmation gets it when its image is here for the night.
+    package let confirms: Bool
     /// Other hosts from which files may come; no token is sent there.
     package let hosts: [String]
     /// What is said of a controller besides the usual, by name.

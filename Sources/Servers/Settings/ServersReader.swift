@@ -50,6 +50,7 @@ package struct ServersReader {
             reader.text(name, .optional).map { FileReference($0, relativeTo: directory) }
         }
         let rate = reader.integer("requests-per-second", in: 1...100, default: 10)
+        let confirm = reader.word("confirm", of: ["night", "never"], .optional)
         let hosts = reader.list("hosts", .optional, of: "hosts").compactMap(host)
         let attributes = reader.map("attributes", .optional).compactMap { entry in
             entry.value.text(diagnostics).map {
@@ -70,6 +71,7 @@ package struct ServersReader {
             certificate: files[1],
             key: files[2],
             requestsPerSecond: rate,
+            confirms: confirm == "night",
             hosts: hosts,
             attributes: attributes,
             rules: rules,

@@ -12,6 +12,12 @@ enum SupplyFault: Error {
     case later(String)
     /// It must not be used, however often it is fetched.
     case refused(String)
+
+    var why: String {
+        switch self {
+        case .later(let why), .refused(let why): why
+        }
+    }
 }
 
 /// Brings files of a server into the image store: each once, for however many vehicles.

@@ -159,7 +159,7 @@ package struct ServerErrand {
     ) async throws(JournalError) -> ControllerMachine.Ending {
         let isShared = share != nil
         let due = try await actions(of: controller).compactMap { $0.word(isShared: isShared) }
-        var machine = ControllerMachine(at: server.authority, due: due)
+        var machine = ControllerMachine(at: server.authority, due: due, confirms: server.confirms)
         var action = machine.begin()
         while true {
             switch action {
@@ -177,13 +177,21 @@ package struct ServerErrand {
             case .drop:
                 try await drop(controller)
                 action = machine.dropped()
+            case .readConfirmation(let id):
+                action = machine.readConfirmation(await ask(controller, "confirmationBase/\(id)"))
+            case .weigh(let deployment):
+                switch await weigh(deployment, vehicle, controller, &told) {
+                case .success(let isDone): action = machine.weighed(isDone)
+                case .failure(let fault): return .failed(fault.why)
+                }
+            case .confirm(let id): action = machine.confirmed(await confirm(id, controller, &told))
             case .read(let id):
                 let (answer, mark) = try await read(id, controller)
                 action = machine.read(answer)
                 guard case .take(_, let deployment) = action else { continue }
                 switch try await take(id, deployment, mark, vehicle, controller) {
                 case .success(let report): action = machine.taken(report)
-                case .failure(.later(let why)), .failure(.refused(let why)): return .failed(why)
+                case .failure(let fault): return .failed(fault.why)
                 }
             case .take: return .failed("an action was taken twice")
             case .finish(let ending):
@@ -229,6 +237,35 @@ package struct ServerErrand {
                     + "\(word.feedback.execution.rawValue)\(result)"
             )
         }
+        return answer
+    }
+
+    /// Whether an action that waits for a confirmation would be done this night: its image is here then.
+    private func weigh(
+        _ deployment: Deployment,
+        _ vehicle: PlannedVehicle,
+        _ controller: String,
+        _ told: inout [String]
+    ) async -> Result<Bool, SupplyFault> {
+        guard deployment.isWanted || deployment.isDownloadOnly else { return .success(false) }
+        do throws(SupplyFault) {
+            guard let why = try await demand(deployment, vehicle, controller).refusal else {
+                return .success(true)
+            }
+            told.append("action \(deployment.action) is not confirmed: \(why)")
+            return .success(false)
+        } catch { return .failure(error) }
+    }
+
+    private func confirm(
+        _ id: ActionID,
+        _ controller: String,
+        _ told: inout [String]
+    ) async -> ServerAnswer {
+        let body = Feedback.confirmation("the image is in the store of \(host)")
+        let place = "confirmationBase/\(id)/feedback"
+        let answer = await line.ask(ServerRequest(.post(body), controller, place)).answer
+        if case .success = answer { told.append("action \(id): confirmed") }
         return answer
     }
 

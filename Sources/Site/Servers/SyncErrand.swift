@@ -49,10 +49,9 @@ package struct SyncErrand {
         let line = try WebLine(
             to: server,
             with: try ServersFile.tokens(of: server, for: plan.vehicles, context),
-            in: world,
             time: time,
             seed: time.seed
-        )
+        ) { settings throws(DownloadError) in try world.session(settings) }
         let result: Result<(SyncAnswer, String?), CommandError>
         do throws(CommandError) {
             result = .success(try await share(server, plan, served, over: line, time))

@@ -49,7 +49,7 @@ package struct SyncRow: Sendable, Equatable {
         case .done: if parts.isEmpty { parts.append("nothing to do") }
         case .unconfirmed(let action):
             parts.append(
-                "action \(action) has to be confirmed at the server; this is not done here"
+                "action \(action) waits for a confirmation, and is not begun"
             )
         case .unknown: parts.append("the server does not know \(controller.visible)")
         case .failed(let why): parts.append(why)

@@ -1,7 +1,6 @@
 package import Base
 package import Commands
 package import Images
-package import Operations
 package import Servers
 
 /// The way to an update server over the network: one request at a time, never faster than the file of
@@ -25,9 +24,9 @@ package actor WebLine: ServerLine {
     package init(
         to server: ServerSettings,
         with tokens: [String: Secret],
-        in world: RealWorld,
         time: any Timekeeper,
-        seed: UInt64
+        seed: UInt64,
+        session: (FetchSettings) throws(DownloadError) -> WebSession
     ) throws(CommandError) {
         guard let base = WebAddress(server.url, allowsHTTP: server.allowsHTTP) else {
             throw CommandError(.manifest, "\(server.place): \(server.url) is no address")
@@ -37,7 +36,7 @@ package actor WebLine: ServerLine {
         settings.certificate = server.certificate?.path
         settings.key = server.key?.path
         settings.redirects = 0
-        do throws(DownloadError) { session = try world.session(settings) } catch {
+        do throws(DownloadError) { self.session = try session(settings) } catch {
             throw CommandError(.unavailable, "no server can be asked", because: ["\(error)"])
         }
         self.server = server
