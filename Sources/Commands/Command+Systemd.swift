@@ -10,6 +10,10 @@ extension Command {
             "Nothing is installed. The service runs as the user 'yardmaster', sees only "
                 + "its own files, ends at a safe point when it is stopped, and counts as failed "
                 + "only when a person should check.",
+            "With --server NAME the service takes each night's work from that update server first, "
+                + "with 'yardmaster sync', and tells it the results afterwards. A server that does not "
+                + "answer stops no night; with no work there is no run. The user 'yardmaster' must be "
+                + "able to write in the manifest's folder.",
             "With --watch it prints a path unit and its service instead: 'bundle apply' "
                 + "takes over every bundle that arrives in the folder and is signed by the "
                 + "given keys.",
@@ -18,7 +22,7 @@ extension Command {
             Argument(.file("MANIFEST"), .atMostOne, help: "The fleet manifest to make them for.")
         ],
         flags: [
-            unit, program, watchedFolder, targetDirectory, key, threshold, profiles, json,
+            unit, program, server, watchedFolder, targetDirectory, key, threshold, profiles, json,
             quiet, noColor, wide,
         ],
         examples: [

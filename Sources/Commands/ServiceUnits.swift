@@ -16,10 +16,25 @@ package struct ServiceUnits: Sendable {
         /// The time limit of a connection attempt, which a stop does not interrupt.
         package var connectTimeout = ServiceUnits.usualConnectTimeout
         package var needsNetwork = true
+        /// Where each night's work comes from; nil for the manifest itself.
+        package var server: Server?
 
         package init(name: String, manifest: String) {
             self.name = name
             self.manifest = manifest
+        }
+    }
+
+    /// An update server that says what each night does.
+    package struct Server: Sendable {
+        let name: String
+        /// The manifest that `sync` writes, an absolute path.
+        let manifest: String
+        /// Whether each run begins with the work of its evening; false where the manifest says when.
+        let beginsAgain: Bool
+
+        package init(_ name: String, writing manifest: String, beginsAgain: Bool) {
+            (self.name, self.manifest, self.beginsAgain) = (name, manifest, beginsAgain)
         }
     }
 
@@ -39,6 +54,8 @@ package struct ServiceUnits: Sendable {
     static let fine: [ExitCode] = [.someMissed, .workLeft, .interrupted, .terminated]
     /// The time in which a transfer without progress ends, with a margin.
     private static let stopMargin = Duration.seconds(90)
+    /// The time for the report to an update server after a run.
+    private static let reportMargin = Duration.seconds(1_200)
 
     private let program: String
     private let rollout: Rollout?
@@ -70,7 +87,8 @@ package struct ServiceUnits: Sendable {
         let manifest = rollout.map { Self.word($0.manifest) } ?? "/etc/yardmaster/%i.yaml"
         let network = rollout?.needsNetwork ?? true ? " network-online.target" : ""
         let connect = rollout?.connectTimeout ?? Self.usualConnectTimeout
-        let stop = (connect + Self.stopMargin).nanoseconds / 1_000_000_000
+        let margin = Self.stopMargin + (rollout?.server == nil ? .zero : Self.reportMargin)
+        let stop = (connect + margin).nanoseconds / 1_000_000_000
         let grave = ExitCode.allCases.filter {
             $0 != .done && !Self.fine.contains($0) && !Self.passing.contains($0)
         }
@@ -79,6 +97,8 @@ package struct ServiceUnits: Sendable {
             [rollout?.manifest, profiles].compactMap { $0 }.contains(where: Self.isAtHome)
             ? "read-only" : "yes"
         let own = profiles.map { "--profiles \(Self.word($0)) " } ?? ""
+        let work = rollout?.server.map { Self.word($0.manifest) }
+        let again = rollout?.server?.beginsAgain == true ? "--again " : ""
         return """
             # \(stem).service: one run of the rollout that \(manifest) describes.
             # Made by 'yardmaster systemd print'. Change it with 'systemctl edit', not here.
@@ -97,8 +117,10 @@ package struct ServiceUnits: Sendable {
             Type=oneshot
             # More flags, such as YARDMASTER_FLAGS="--events /var/lib/yardmaster/events.jsonl"
             EnvironmentFile=-/etc/default/yardmaster
-            ExecStart=\(Self.word(program)) run --report %S/yardmaster/reports/\(name).html \
-            \(own)$YARDMASTER_FLAGS \(manifest)
+            \(conditions(own, manifest))\
+            ExecStart=\(Self.word(program)) run \(again)--report %S/yardmaster/reports/\(name).html \
+            \(own)$YARDMASTER_FLAGS \(work ?? manifest)
+            \(report(own, manifest))\
             # A run takes as long as its window lets it.
             TimeoutStartSec=infinity
 
@@ -120,7 +142,7 @@ package struct ServiceUnits: Sendable {
             StateDirectory=yardmaster yardmaster/reports
             StateDirectoryMode=0750
             UMask=0027
-            \(credentialLines)
+            \(folder)\(credentialLines)
 
             # Standard error gets the journal's own fields: journalctl YARDMASTER_VEHICLE=bus-17
             StandardOutput=journal
@@ -132,6 +154,34 @@ package struct ServiceUnits: Sendable {
             LimitCORE=0
 
             """
+    }
+
+    private func sync(_ own: String, _ manifest: String, at server: Server) -> String {
+        "-\(Self.word(program)) sync --quiet --server \(Self.word(server.name)) \(own)\(manifest)"
+    }
+
+    /// Takes the night's work; a run begins only when there is some, of now or of an earlier evening.
+    private func conditions(_ own: String, _ manifest: String) -> String {
+        guard let server = rollout?.server else { return "" }
+        return """
+            # A server that does not answer stops no night: there may be work from an earlier one.
+            ExecCondition=\(sync(own, manifest, at: server))
+            ExecCondition=/usr/bin/test -e \(Self.word(server.manifest))
+
+            """
+    }
+
+    /// Tells the server what the run has shown, however it ended.
+    private func report(_ own: String, _ manifest: String) -> String {
+        guard let server = rollout?.server else { return "" }
+        return "ExecStopPost=\(sync(own, manifest, at: server))\n"
+    }
+
+    /// The folder that `sync` writes the night's manifest into.
+    private var folder: String {
+        guard let path = rollout?.server?.manifest else { return "" }
+        let folder = path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex)
+        return "ReadWritePaths=\(Self.word(folder.isEmpty ? "/" : String(folder)))\n"
     }
 
     /// The settings that restrict a service of this program to its own files.

@@ -55,6 +55,79 @@ import Workbench
         #expect(result.status == 0)
     }
 
+    private var served: ServiceUnits.Unit {
+        var rollout = ServiceUnits.Rollout(name: "tallinn", manifest: "/srv/city/tallinn.yaml")
+        rollout.server = .init(
+            "office",
+            writing: "/srv/city/tallinn.servers.yaml",
+            beginsAgain: true
+        )
+        return ServiceUnits(program: ProgramTests.path, rollout: rollout).service
+    }
+
+    @Test func `a night from an update server asks it before the run, and reports after it`() {
+        let program = ProgramTests.path
+        let sync = "-\(program) sync --quiet --server office /srv/city/tallinn.yaml"
+        // The minus: a server that is away stops no night. Without work there is no run.
+        #expect(
+            values("ExecCondition", served)
+                == [sync, "/usr/bin/test -e /srv/city/tallinn.servers.yaml"]
+        )
+        #expect(values("ExecStopPost", served) == [sync])
+        let run = values("ExecStart", served)
+        #expect(run.count == 1 && run[0].hasPrefix("\(program) run --again --report "))
+        #expect(run[0].hasSuffix("$YARDMASTER_FLAGS /srv/city/tallinn.servers.yaml"))
+        #expect(values("ReadWritePaths", served) == ["/srv/city"])
+        // A report takes its time at the end of a run, and more than a stop of a run.
+        #expect(values("TimeoutStopSec", served) == ["1320s"])
+        for unit in [templates.service, rollout.service] {
+            for key in ["ExecCondition", "ExecStopPost", "ReadWritePaths"] {
+                #expect(values(key, unit).isEmpty)
+            }
+        }
+    }
+
+    @Test(hasSystemd, readsUnits)
+    func `systemd finds no fault in the unit of a night from an update server`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "units-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: served.name)
+        try Data(served.text.utf8).write(to: file)
+        let result = try #require(Tool("systemd-analyze")).run([
+            "verify", "--man=no", file.path(percentEncoded: false),
+        ])
+        let ours = result.errors.split(separator: "\n").filter { $0.contains("yardmaster") }
+        #expect(ours == [])
+    }
+
+    @Test func `print makes the unit of a night from an update server for its manifest`() throws {
+        let folder = FileManager.default.temporaryDirectory
+            .appending(path: "served-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let manifest = folder.appending(path: "city.yaml")
+        let text = """
+            name: city
+            vehicles: [{id: B-1, serial: tag-1, family: mcumgr}]
+            steps: [{wait: 5s}]
+            rollout: {again: daily}
+            """
+        try Data(text.utf8).write(to: manifest)
+        let program = Tool(path: ProgramTests.path)
+        let line = ["systemd", "print", "--unit", "service", "--server", "office"]
+        let made = try program.run(line + [manifest.path(percentEncoded: false)])
+        #expect(made.status == 0 && made.output.contains("city.servers.yaml\nExecStopPost=-"))
+        // The manifest itself says when the rollout begins again.
+        #expect(!made.output.contains("--again"))
+        #expect(try program.run(line).status == 64)
+        let fixed = text.replacing("wait: 5s", with: "update: {to: a}")
+        try Data((fixed + "\nimages: {a: {path: a, version: 1.0, fits: {family: mcumgr}}}").utf8)
+            .write(to: manifest)
+        #expect(try program.run(line + [manifest.path(percentEncoded: false)]).status == 65)
+    }
+
     /// The values of a key, in the order of the file.
     private func values(_ key: String, _ unit: ServiceUnits.Unit) -> [String] {
         unit.text.split(separator: "\n").filter { $0.hasPrefix(key + "=") }

@@ -108,8 +108,14 @@ package struct UnitChoice {
     }
 
     private func rollout() throws(CommandError) -> ServiceUnits.Rollout? {
-        guard let manifest = invocation.arguments.first else { return nil }
-        let plan = try Inputs.plan(manifest, context, common)
+        guard let manifest = invocation.arguments.first else {
+            guard invocation[Command.server] == nil else {
+                throw CommandError(.usage, "'--server' needs the manifest")
+            }
+            return nil
+        }
+        var sources = PlanSources()
+        let plan = try Inputs.plan(manifest, context, common, &sources)
         // With a zone that this machine does not know, the timer could not be loaded.
         _ = try ZoneSource.zone(of: plan, context)
         if let warning = UnitSight.warning(manifest, seesHome: true) {
@@ -122,15 +128,25 @@ package struct UnitChoice {
             }
         }
         rollout.connectTimeout = plan.connect.timeout
-        rollout.needsNetwork = plan.images.contains { image in
-            if case .repository = image.trust { return true }
-            return ([image.source] + image.mirrors).contains { source in
-                switch source {
-                case .https, .http: true
-                case .file: false
+        if let server = invocation[Command.server] {
+            let served = try ServedManifest(sources.bytes(manifest) ?? [], at: manifest, plan)
+            rollout.server = ServiceUnits.Server(
+                server,
+                writing: try absolute(served.target),
+                beginsAgain: plan.rollout.again == .whenAsked
+            )
+        }
+        rollout.needsNetwork =
+            rollout.server != nil
+            || plan.images.contains { image in
+                if case .repository = image.trust { return true }
+                return ([image.source] + image.mirrors).contains { source in
+                    switch source {
+                    case .https, .http: true
+                    case .file: false
+                    }
                 }
             }
-        }
         for vehicle in plan.vehicles {
             for case .credential(let name)? in [
                 vehicle.secret, vehicle.token, vehicle.bond.passkey, vehicle.issuer?.key,
