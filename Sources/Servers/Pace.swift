@@ -23,6 +23,9 @@ package struct Pace: Sendable {
         return time
     }
 
+    /// A request was sent at this time, which may be later than it was to be.
+    package mutating func sent(at now: Moment) { rest(gap, from: now) }
+
     /// Keeps away from the server for this time.
     package mutating func rest(_ pause: Duration, from now: Moment) {
         let end = now.advanced(by: pause)

@@ -340,6 +340,7 @@ struct DatabaseTests {
                     "rollout: update(state updated hold hold_reason hold_author hold_made stopped_after wave "
                         + "looked room checker)",
                     "run: insert update(ended exit_code reason counts closed)",
+                    "served: insert update(open sentence)",
                     "step: insert update(epoch instance gateway outcome settled)",
                     "transfer: update(proven)",
                 ]

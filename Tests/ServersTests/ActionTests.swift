@@ -157,6 +157,23 @@ import Testing
         }
     }
 
+    @Test
+    func `a cancel of an action that was never taken is refused while the module owes another`()
+        async throws
+    {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.transfer()
+            yard.server.with { $0.actions = [] }
+            try await yard.sync()
+            yard.server.assign(.init(id: "9", controller: "bike-tag-1", status: .canceling))
+            try await yard.sync()
+            #expect(yard.server.action("9")?.words.first == "cancel rejected none")
+            #expect(yard.server.action("9")?.status == .running)
+        }
+    }
+
     @Test func `a cancel that comes after the proof is answered with the proof`() async throws {
         try await withYard { yard in
             yard.server.assign(Self.action)

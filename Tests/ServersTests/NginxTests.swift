@@ -50,10 +50,8 @@ import Workbench
         process.arguments = ["-c", folder + "/nginx.conf", "-e", folder + "/log"]
         process.standardError = FileHandle.nullDevice
         try process.run()
-        defer {
-            process.terminate()
-            process.waitUntilExit()
-        }
+        // It may have this process's blocked signals.
+        defer { kill(process.processIdentifier, SIGKILL) }
         try wait(for: "nginx") { FileManager.default.fileExists(atPath: folder + "/pid") }
         try await body("https://127.0.0.1:\(port)/DEFAULT", folder)
     }

@@ -285,12 +285,13 @@ package struct ServerErrand {
         let known = try await actions(of: controller).first { $0.action == id.text }
         let accepted = Feedback(.closed, .success, "nothing of it was sent to the module")
         guard let known else {
-            // Another gateway may have taken it.
-            let isFree = try await share?.withdraw(nil, from: vehicle.serial) ?? true
+            // The module may have begun for an earlier action, or for this one at another gateway.
+            var isFree = try await journal.debt(of: vehicle.serial) == nil
+            if isFree, let share {
+                isFree = try await share.withdraw(nil, from: vehicle.serial)
+            }
             let word =
-                isFree
-                ? accepted
-                : Feedback(.rejected, .none, "the module has begun at another gateway")
+                isFree ? accepted : Feedback(.rejected, .none, "the module is not at rest yet")
             return ServerWord(word, of: id, number: nil, isAboutCancel: true, isLast: isFree)
         }
         let isCancelled =

@@ -121,6 +121,7 @@ package actor WebLine: ServerLine {
         while true {
             await time.sleep(until: pace.next(at: time.now), for: "the server's turn")
             guard !Task.isCancelled else { return .failure(.cancelled) }
+            pace.sent(at: time.now)
             let result = await session.ask(
                 request,
                 limit: limit,
