@@ -66,8 +66,8 @@ class Judge:
                 [self.yard.program, "fleet", "status", "--json", "--rollout", "yard", "--fleet",
                  self.night.server.address("depot")], env=self.yard.environment, capture_output=True, text=True,
                 check=False)
-            if done.stdout.startswith("{"):
-                document = json.loads(done.stdout)
+            document = json.loads(done.stdout) if done.stdout.startswith("{") else {}
+            if "vehicles" in document:
                 return {one["id"]: one.get("outcome") for one in document["vehicles"]}, document["doubts"]
             self.yard.sleep(2)
         self.breaches.append("no status: " + (done.stderr or done.stdout).strip()[:300])

@@ -105,7 +105,7 @@ def main():
             # Without anything that was judged there is nothing to go on with.
             if seed == options.seed:
                 raise
-            breaches, counts = ["the breaker itself failed:\n" + traceback.format_exc()], {}, 0
+            breaches, counts, late = ["the breaker itself failed:\n" + traceback.format_exc()], {}, 0
         if late > LATE:
             print(f"void  seed {seed}  the machine was late by {late:.1f} s; try a lower --rate: {breaches}", flush=True)
             shutil.rmtree(folder, ignore_errors=True)
