@@ -83,6 +83,8 @@ final class ServedLife {
     // What is true.
     private var versions = [FirmwareVersion](repeating: FirmwareVersion(1, 0), count: 2)
     private var runs = 0
+    /// The newest run that is over; one that was killed is over when the next one begins.
+    private var over = 0
     private var assigned: [String: Int] = [:]
     /// The newest run when a whole `sync` had seen the action.
     private var seen: [String: Int] = [:]
@@ -243,7 +245,7 @@ final class ServedLife {
         for action in actions where action.status == .running && action.update != "skip" {
             let vehicle = action.controller == "bike-tag-1" ? 0 : 1
             if let proof = proofs[vehicle], let since = seen[action.id], proof.run > since,
-                !isRunning,
+                proof.run <= over, !isRunning,
                 "\(proof.version).0" == action.version || "\(proof.version)" == action.version,
                 versions[vehicle] == proof.version,
                 actions.first(where: { $0.controller == action.controller && $0.status.isActive })?
@@ -274,7 +276,7 @@ final class ServedLife {
             plan: SHA256.digest(of: []),
             at: StillTime().wallTime
         )
-        runs = number
+        (runs, over) = (number, number - 1)
         isRunning = true
         defer { isRunning = false }
         for task in plan {
@@ -282,6 +284,7 @@ final class ServedLife {
             guard try await work(on: task, in: number) else { return }
         }
         try await journal.endRun(number, exitCode: 0, reason: "done", at: StillTime().wallTime)
+        over = number
     }
 
     /// Works on one vehicle; false when the process was killed.
