@@ -10,6 +10,10 @@ image and has the old one's bonds:
     write-only           its characteristic takes only writes with response
     indicates            its characteristic indicates, and does not notify
     encrypted            its characteristic and the CCC want an encrypted link
+    passkey N            they want a bond by this passkey, which is printed on it
+    private              it has another resolvable private address for each link
+    moves BYTES          when it has so many bytes of the image, its service gets other handles, once, and
+                         it indicates that its services have changed
     refuse KIND N CODE   the request number N of its kind on each link gets this ATT error; 0: every one
     drop BYTES REASON    ends the link, once, when it has so many bytes of the image
     forget               loses its bonds
@@ -21,6 +25,7 @@ characteristic; write: all others.
 import asyncio
 import hashlib
 import logging
+import secrets
 import signal
 import struct
 import sys
@@ -28,7 +33,7 @@ import sys
 from bumble import att, gatt, hci
 from bumble.core import UUID, AdvertisingData
 from bumble.device import Device, DeviceConfiguration
-from bumble.pairing import PairingConfig
+from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
 
 NAME = "YM-0001"
@@ -197,25 +202,38 @@ class Memory:
         say("runs", self.active.version, "of SHA-256", digest)
 
 
+class Label(PairingDelegate):
+    """A passkey that does not change."""
+
+    def __init__(self, passkey):
+        super().__init__(PairingDelegate.DISPLAY_OUTPUT_ONLY)
+        self.passkey = passkey
+
+    async def generate_passkey(self):
+        return self.passkey
+
+
 class Module:
     def __init__(self, device, orders):
         self.device, self.path, self.links, self.is_over = device, orders, 0, False
         server = device.gatt_server
         self.pass_on, server.on_gatt_pdu = server.on_gatt_pdu, self.requested
-        self.before = len(server.attributes)
+        self.before, self.services = len(server.attributes), len(server.services)
         self.begin(self.read_orders())
-        device.pairing_config_factory = lambda _: PairingConfig(
-            mitm=False, identity_address_type=PairingConfig.AddressType.PUBLIC
-        )
+        device.pairing_config_factory = lambda _: self.pairing()
         device.on(device.EVENT_CONNECTION, self.linked)
 
     def begin(self, orders):
-        self.orders, self.memory, self.dropped, self.restarts = orders, Memory(), set(), False
-        server = self.device.gatt_server
-        del server.attributes[self.before :]
-        server.services = [each for each in server.services if each.uuid != SERVICE]
-        server.attributes_by_handle.clear()
+        self.orders, self.memory, self.done, self.restarts = orders, Memory(), set(), False
         self.serve()
+
+    def pairing(self):
+        labels = [Label(int(digits)) for (digits,) in self.habits("passkey")]
+        return PairingConfig(
+            mitm=bool(labels),
+            delegate=labels[0] if labels else None,
+            identity_address_type=PairingConfig.AddressType.PUBLIC,
+        )
 
     def read_orders(self):
         with open(self.path) as lines:
@@ -224,13 +242,21 @@ class Module:
     def habits(self, word):
         return [order[1:] for order in self.orders if order[0] == word]
 
-    def serve(self):
-        """Its one service: the management service of MCUmgr."""
+    def serve(self, others=()):
+        """Its one service, the management service of MCUmgr, behind others."""
+        server = self.device.gatt_server
+        del server.attributes[self.before :]
+        del server.services[self.services :]
+        server.attributes_by_handle.clear()
+        for each in others:
+            self.device.add_service(each)
         flags = gatt.Characteristic.Properties
         needs = att.Attribute.Permissions
         writes = needs.READABLE | needs.WRITEABLE
         if self.habits("encrypted"):
             writes |= needs.WRITE_REQUIRES_ENCRYPTION
+        if self.habits("passkey"):
+            writes |= needs.WRITE_REQUIRES_AUTHENTICATION
         self.indicates = bool(self.habits("indicates"))
         self.smp = gatt.Characteristic(
             SMP,
@@ -239,12 +265,19 @@ class Module:
             writes,
             gatt.CharacteristicValue(write=lambda _, piece: self.pieces.put_nowait(piece)),
         )
-        server = self.device.gatt_server
         self.ccc = gatt.Descriptor(CCC, writes, server.make_descriptor_value(self.smp))
         self.smp.descriptors = (self.ccc,)
         self.device.add_service(gatt.Service(SERVICE, [self.smp]))
 
     async def advertise(self):
+        kind, address = hci.OwnAddressType.PUBLIC, self.device.public_address
+        if self.habits("private"):
+            kind = hci.OwnAddressType.RANDOM
+            address = hci.Address.generate_private_address(self.device.irk)
+            await self.device.send_sync_command(
+                hci.HCI_LE_Set_Random_Address_Command(random_address=address)
+            )
+            self.device.random_address = address
         data = AdvertisingData(
             [
                 (AdvertisingData.FLAGS, b"\x06"),
@@ -253,13 +286,13 @@ class Module:
             ]
         )
         await self.device.start_advertising(
-            own_address_type=hci.OwnAddressType.PUBLIC,
+            own_address_type=kind,
             advertising_data=bytes(data),
             scan_response_data=b"",
             advertising_interval_min=100,
             advertising_interval_max=100,
         )
-        say("advertises")
+        say("advertises as", address)
 
     def linked(self, connection):
         orders = self.read_orders()
@@ -272,12 +305,16 @@ class Module:
             self.device.gatt_server.max_mtu = int(limit)
         if self.habits("forget"):
             asyncio.ensure_future(self.device.keystore.delete_all())
-        connection.on(connection.EVENT_PAIRING, lambda keys: say("is bonded"))
+        connection.on(connection.EVENT_PAIRING, self.paired)
         connection.on(
             connection.EVENT_DISCONNECTION, lambda reason: self.unlinked(connection, reason)
         )
         say("link", self.links)
         self.work = asyncio.ensure_future(self.answer(connection))
+
+    def paired(self, keys):
+        key = keys.ltk or keys.ltk_central
+        say("is bonded by passkey" if key.authenticated else "is bonded")
 
     def unlinked(self, connection, reason):
         self.work.cancel()
@@ -342,11 +379,29 @@ class Module:
             await send(connection, self.smp, answer[start : start + size])
         if self.restarts:
             await connection.disconnect()
-        for at, reason in self.habits("drop"):
-            if len(self.memory.got) >= int(at) and at not in self.dropped:
-                self.dropped.add(at)
-                say(f"drops its link at {len(self.memory.got)} bytes by {reason}")
-                await connection.disconnect(int(reason, 0))
+        for at, reason in self.due("drop"):
+            say(f"drops its link at {at} bytes by {reason}")
+            await connection.disconnect(int(reason, 0))
+        for (at,) in self.due("moves"):
+            await self.move(connection, at)
+
+    def due(self, word):
+        """The habits whose number of bytes has come, each once."""
+        for habit in self.habits(word):
+            if len(self.memory.got) >= int(habit[0]) and (word, *habit) not in self.done:
+                self.done.add((word, *habit))
+                yield habit
+
+    async def move(self, connection, at):
+        first = self.device.gatt_server.attributes[self.before].handle
+        self.serve([gatt.Service(UUID("5a1e0000-7d5c-4f0a-9a43-1c2f7c6f8e21"), [])])
+        say(f"moves its service at {at} bytes")
+        await self.device.indicate_subscriber(
+            connection,
+            self.device.gatt_service.service_changed_characteristic,
+            struct.pack("<HH", first, 0xFFFF),
+        )
+        say("has told that its services have changed")
 
     def carry_out(self, operation, group, command, body):
         match group, command, operation:
@@ -372,7 +427,7 @@ class Module:
 
 async def main(adapter, orders):
     async with await open_transport(f"hci-socket:{adapter}") as controller:
-        configuration = DeviceConfiguration(name=NAME)
+        configuration = DeviceConfiguration(name=NAME, irk=secrets.token_bytes(16))
         device = Device.from_config_with_hci(configuration, controller.source, controller.sink)
         module = Module(device, orders)
         await device.power_on()
