@@ -15,6 +15,9 @@ image and has the old one's bonds:
     moves BYTES          when it has so many bytes of the image, its service gets other handles, once, and
                          it indicates that its services have changed
     refuse KIND N CODE   the request number N of its kind on each link gets this ATT error; 0: every one
+    asks BYTES MIN MAX TIMEOUT
+                         asks, once, when it has so many bytes of the image, for an interval of the link between
+                         these and for this supervision timeout, all in milliseconds
     drop BYTES REASON    ends the link, once, when it has so many bytes of the image
     forget               loses its bonds
 
@@ -31,7 +34,7 @@ import struct
 import sys
 
 from bumble import att, gatt, hci
-from bumble.core import UUID, AdvertisingData
+from bumble.core import UUID, AdvertisingData, ConnectionParameterUpdateError
 from bumble.device import Device, DeviceConfiguration
 from bumble.pairing import PairingConfig, PairingDelegate
 from bumble.transport import open_transport
@@ -306,11 +309,16 @@ class Module:
         if self.habits("forget"):
             asyncio.ensure_future(self.device.keystore.delete_all())
         connection.on(connection.EVENT_PAIRING, self.paired)
+        connection.on(connection.EVENT_CONNECTION_PARAMETERS_UPDATE, lambda: self.has(connection))
         connection.on(
             connection.EVENT_DISCONNECTION, lambda reason: self.unlinked(connection, reason)
         )
         say("link", self.links)
         self.work = asyncio.ensure_future(self.answer(connection))
+
+    def has(self, connection):
+        now = connection.parameters
+        say(f"has {now.connection_interval:g} ms and {now.supervision_timeout:g} ms now")
 
     def paired(self, keys):
         key = keys.ltk or keys.ltk_central
@@ -384,6 +392,8 @@ class Module:
             await connection.disconnect(int(reason, 0))
         for (at,) in self.due("moves"):
             await self.move(connection, at)
+        for at, *wish in self.due("asks"):
+            asyncio.ensure_future(self.ask(connection, at, *map(int, wish)))
 
     def due(self, word):
         """The habits whose number of bytes has come, each once."""
@@ -392,9 +402,24 @@ class Module:
                 self.done.add((word, *habit))
                 yield habit
 
+    async def ask(self, connection, at, least, most, timeout):
+        """By L2CAP, as a peripheral that does not know whether the central's controller can do more."""
+        say(f"asks for {least} to {most} ms and {timeout} ms at {at} bytes")
+        try:
+            await connection.update_parameters(least, most, 0, timeout, use_l2cap=True)
+            say(f"is granted {least} to {most} ms and {timeout} ms")
+        except ConnectionParameterUpdateError:
+            say(f"is denied {least} to {most} ms and {timeout} ms")
+
     async def move(self, connection, at):
         first = self.device.gatt_server.attributes[self.before].handle
-        self.serve([gatt.Service(UUID("5a1e0000-7d5c-4f0a-9a43-1c2f7c6f8e21"), [])])
+        name = gatt.Characteristic(
+            UUID("5a1e0001-7d5c-4f0a-9a43-1c2f7c6f8e21"),
+            gatt.Characteristic.Properties.READ,
+            gatt.Characteristic.Permissions.READABLE,
+            NAME.encode(),
+        )
+        self.serve([gatt.Service(UUID("5a1e0000-7d5c-4f0a-9a43-1c2f7c6f8e21"), [name])])
         say(f"moves its service at {at} bytes")
         await self.device.indicate_subscriber(
             connection,
