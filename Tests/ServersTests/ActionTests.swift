@@ -94,6 +94,20 @@ import Testing
         }
     }
 
+    @Test func `a failure of another image leaves an action open`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            // A run goes on with the plan of an earlier evening.
+            try await yard.run(.rolledBack, .rolledBack, of: SHA256.digest(of: [1]))
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .running)
+            try await yard.run(.rolledBack, .rolledBack, of: SHA256.digest(of: yard.image))
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .error)
+        }
+    }
+
     @Test func `a module that owes an update has not failed for good`() async throws {
         try await withYard { yard in
             yard.server.assign(Self.action)

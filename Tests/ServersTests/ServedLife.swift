@@ -354,12 +354,14 @@ final class ServedLife {
             debt = opened
         }
         guard let debt else { return true }
+        record.image = debt.image
         try await interlude()
         if draw(10) { return false }
         let version = debt.version ?? task.version
         switch chance.below(10) {
         case 0, 1: try await end(.inDoubt, .inDoubt)
-        case 2, 3:
+        case 2,
+            3 where versions[task.vehicle] != version:
             let payment = Payment(of: debt, as: "back", at: at, isProof: false, telling: nil)
             try await end(.rolledBack, .rolledBack, paying: payment)
             failures[task.vehicle] = (version, run)

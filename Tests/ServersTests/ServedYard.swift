@@ -115,13 +115,15 @@ final class ServedYard {
         _ outcome: Outcome,
         _ failure: FailureClass? = nil,
         on vehicle: Int = 0,
-        version: FirmwareVersion? = nil
+        version: FirmwareVersion? = nil,
+        of image: SHA256Digest? = nil
     ) async throws {
         let row = plan.vehicles[vehicle]
         let number = try await begin()
         var record = try await execution(of: row, in: number)
         record.state = .ended
         record.versionAfter = version
+        record.image = image
         record.end = .init(outcome, failure: failure, message: "as the test says", at: at)
         try await journal.record(record, durably: true)
         try await journal.endRun(number, exitCode: 0, reason: "done", at: at)

@@ -58,8 +58,10 @@ package enum ServerCase: Sendable, Equatable {
                 : .open(sentence)
         case .rolledBack, .failed, .rejected, .timedOut:
             let isForGood = Self.isForGood(end) || limit.map { work.failures >= $0 } ?? false
+            // A run that went on with an older plan, or settled an older update, says nothing about this image.
+            let isOfImage = execution.image.map { $0 == action.image } ?? true
             self =
-                isForGood && execution.rollout == action.rollout
+                isForGood && isOfImage && execution.rollout == action.rollout
                 ? .failure(sentence) : .open(sentence)
         case .unreachable, .deferred, .skipped, .aborted, .inDoubt: self = .open(sentence)
         }
