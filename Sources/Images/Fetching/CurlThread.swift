@@ -90,7 +90,7 @@ final class CurlThread {
     }
 }
 
-/// Handles of finished transfers, for new ones: creating a handle costs more than resetting one.
+/// Handles of transfers that went well, for new ones: creating a handle costs more than resetting one.
 ///
 /// Used only on the loop's thread.
 final class CurlHandles {

@@ -119,7 +119,8 @@ final class CurlTransfer {
     func end(_ result: CurlLoop.CurlResult, in multi: UnsafeMutableRawPointer) {
         if let easy {
             curl_multi_remove(multi, easy)
-            handles.putBack(easy)
+            // After an error some versions keep the buffer, and refuse to set its size again.
+            if case .success = result { handles.putBack(easy) } else { curl_easy_end(easy) }
             self.easy = nil
             curl_list_free(list)
             list = nil
