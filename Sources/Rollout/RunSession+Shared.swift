@@ -379,10 +379,11 @@ extension RunSession {
         shell.bell.ring()
     }
 
-    /// A person wants a vehicle that had ended to be tried again.
+    /// A vehicle that had ended, or that this machine has left, is open again: a person wants it to be tried, or the
+    /// others have forgotten its end.
     private func reopen(_ vehicle: VehicleID) async throws(JournalError) {
         guard let index = shared?.index(of: vehicle),
-            progress.outcome(of: index) != nil || shared?.left(index) != nil
+            progress.outcome(of: index) != nil || shared?.left(index)?.isReported == true
         else { return }
         shared?.forgetEnd(of: index)
         let record = try await progress.execution(of: index)

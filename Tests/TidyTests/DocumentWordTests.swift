@@ -70,10 +70,12 @@ import Testing
     /// Words of other programs, and those that stand for a person's own.
     private static let foreign: Set = [
         // Of other programs and files.
-        "MaxConnectionInterval", "MinConnectionInterval", "auth_basic", "compression_format",
-        "credentials_file", "http_authorization", "hw_boardname", "hw_revision",
+        "MaxConnectionInterval", "MinConnectionInterval", "ansible-vault", "auth_basic",
+        "compression_format", "credentials_file", "http_authorization", "hw_boardname",
+        "hw_revision",
         "imgtool", "lfs1", "msmtp-mta", "params",
-        "pg_promote", "smpmgr", "synchronous_standby_names", "systemd-time-wait-sync", "USR1",
+        "pg_promote", "rule_files", "smpmgr", "synchronous_standby_names", "systemd-time-wait-sync",
+        "USR1",
         // Names that are made of two.
         "Library", "Yardmaster_failed",
         // What somebody may write.
