@@ -32,7 +32,11 @@ import Workbench
         }
         process.standardOutput = FileHandle(forWritingAtPath: "\(scratch.path)/\(name).out")
         process.standardError = FileHandle(forWritingAtPath: "\(scratch.path)/\(name).err")
-        process.environment = ["no_proxy": "*", "PATH": "/usr/bin:/bin"]
+        // A name that is not found is not looked for long.
+        let resolver = "attempts:1 timeout:1"
+        process.environment = [
+            "no_proxy": "*", "PATH": "/usr/bin:/bin", "RES_OPTIONS": resolver,
+        ]
         try process.run()
         return process
     }
@@ -132,6 +136,18 @@ import Workbench
         }
         try manifest([("city", bytes, [server.url("/none"), server.url("/right")])])
         #expect(try run("fetch", "m.yaml").status == 0)
+    }
+
+    @Test func `a name that is not found is looked for again`() throws {
+        try manifest([("city", [1], ["http://nothing.invalid/x"])])
+        let path = scratch.path + "/m.yaml"
+        let text = String(decoding: try contents(path), as: UTF8.self)
+        try write(Array(text.replacing("attempts: 1", with: "attempts: 2").utf8), to: path)
+        let result = try run("fetch", "m.yaml")
+        #expect(result.status == 69)
+        #expect(result.errors.contains("; again in "), "\(result.errors)")
+        let words = "is given up: the server cannot be reached"
+        #expect(result.errors.contains(words), "\(result.errors)")
     }
 
     @Test func `some that came and some that did not are counted in the last line`() throws {

@@ -53,31 +53,6 @@ import Workbench
         #expect(server.seen.map { $0.header("Content-Length") } == [nil, "12", "12"])
     }
 
-    @Test func `a name that is not found is looked for again, and then another one is asked`()
-        async throws
-    {
-        // A part of a name with more than 63 letters is refused without a question to the network.
-        let text = "http://" + String(repeating: "a", count: 64) + ".invalid/"
-        let nowhere = try #require(WebAddress(text, allowsHTTP: true))
-        let server = try HostileServer { _, connection in connection.answer("200 OK", [], [1]) }
-        try await Self.within { session in
-            for _ in 0..<2 {
-                let answer = await session.ask(
-                    SessionRequest(.get, nowhere, headers: [], body: []),
-                    limit: ByteCount(count: 100),
-                    within: .seconds(60),
-                    at: WallTime(milliseconds: 0)
-                )
-                guard case .failure(.unreachable) = answer else {
-                    Issue.record("\(answer)")
-                    return
-                }
-            }
-            let answer = try await Self.ask(session, .get, server).get()
-            #expect(answer.bytes == [1])
-        }
-    }
-
     @Test func `what has not changed is no redirect, and a redirect is not followed`()
         async throws
     {
