@@ -8,16 +8,16 @@ import subprocess
 import time
 
 PLACE = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: int(path.split("/")[4]))
-# Every change of rights, gateways and work goes into the server's log, which no fail-over takes back.
+# Every change of rights, gateways and work that is committed goes into the server's log, which no fail-over takes back.
 TELL = """
 CREATE FUNCTION public.tell() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   RAISE LOG 'yard % %', TG_TABLE_NAME, row_to_json(NEW); RETURN NULL; END $$;
-CREATE TRIGGER tell AFTER INSERT OR UPDATE ON yardmaster.module FOR EACH ROW EXECUTE FUNCTION public.tell();
-CREATE TRIGGER tell AFTER INSERT OR UPDATE ON yardmaster.step FOR EACH ROW EXECUTE FUNCTION public.tell();
-CREATE TRIGGER tell AFTER INSERT OR UPDATE ON yardmaster.execution FOR EACH ROW EXECUTE FUNCTION public.tell();
-CREATE TRIGGER tell AFTER INSERT OR UPDATE ON yardmaster.rollout FOR EACH ROW EXECUTE FUNCTION public.tell();
-CREATE TRIGGER tell AFTER INSERT ON yardmaster.gateway FOR EACH ROW EXECUTE FUNCTION public.tell();
-CREATE TRIGGER tell AFTER INSERT ON yardmaster.verdict FOR EACH ROW EXECUTE FUNCTION public.tell();
+DO $$ DECLARE t text; BEGIN
+  FOREACH t IN ARRAY ARRAY['module', 'step', 'execution', 'rollout', 'gateway', 'verdict'] LOOP
+    EXECUTE format('CREATE CONSTRAINT TRIGGER tell AFTER INSERT %s ON yardmaster.%I DEFERRABLE INITIALLY DEFERRED
+      FOR EACH ROW EXECUTE FUNCTION public.tell()', CASE WHEN t NOT IN ('gateway', 'verdict') THEN 'OR UPDATE' END, t);
+  END LOOP;
+END $$;
 """
 
 
