@@ -89,7 +89,7 @@ final class ServedLife {
     /// The newest run when a whole `sync` had seen the action.
     private var seen: [String: Int] = [:]
     private var proofs: [(version: FirmwareVersion, run: Int)?] = [nil, nil]
-    private var failures: [(version: FirmwareVersion, run: Int)?] = [nil, nil]
+    private var failures: [[(version: FirmwareVersion, run: Int)]] = [[], []]
     /// Actions that are over, as this gateway has learned or said.
     private var ended: Set<String> = []
 
@@ -224,12 +224,16 @@ final class ServedLife {
             case .finished where new.update == "skip" && new.closings == 0: break
             case .finished, .error:
                 let isGood = new.status == .finished
-                let known = isGood ? proofs[vehicle] : failures[vehicle]
-                guard let known,
-                    "\(known.version)" == new.version || "\(known.version).0" == new.version,
-                    known.run > (assigned[new.id] ?? .max), !hasDebt,
-                    (versions[vehicle] == known.version) == isGood
-                else { throw Broken("\(new.id) is \(new.status), which no run has shown") }
+                // A failure stays one of its action, though another action may have brought the image since.
+                let known = isGood ? proofs[vehicle].map { [$0] } ?? [] : failures[vehicle]
+                let isShown = known.contains { shown in
+                    ["\(shown.version)", "\(shown.version).0"].contains(new.version)
+                        && shown.run > (assigned[new.id] ?? .max)
+                        && (!isGood || versions[vehicle] == shown.version)
+                }
+                guard isShown, !hasDebt else {
+                    throw Broken("\(new.id) is \(new.status), which no run has shown")
+                }
             case .canceled:
                 guard !hasDebt else { throw Broken("\(new.id) is cancelled in the middle") }
             case .running, .waiting, .canceling: break
@@ -364,7 +368,7 @@ final class ServedLife {
             3 where versions[task.vehicle] != version:
             let payment = Payment(of: debt, as: "back", at: at, isProof: false, telling: nil)
             try await end(.rolledBack, .rolledBack, paying: payment)
-            failures[task.vehicle] = (version, run)
+            failures[task.vehicle].append((version, run))
         default:
             versions[task.vehicle] = version
             if draw(10) { return false }
