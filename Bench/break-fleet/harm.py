@@ -103,6 +103,8 @@ def dump(night):
         done = subprocess.run(["pg_dump", "-Fc", "-h", night.server.folder, "-p", str(night.server.port), "-U",
                                "depot", "-f", night.yard.folder + "/yard.dump", "yard"], check=False,
                               capture_output=True)
+        if done.returncode and os.path.exists(night.yard.folder + "/yard.dump"):
+            os.remove(night.yard.folder + "/yard.dump")
         night.yard.tell("dumped, exit", done.returncode)
     night.dumping = threading.Thread(target=keep)
     night.dumping.start()

@@ -125,6 +125,7 @@ def check(judge):
     yard.count("links", links)
     yard.count("acts on the bus", acts)
     yard.count("rights granted", sum(map(len, held.values())))
-    if not acts or not held:
+    # A fleet that was aborted before its first right has done nothing.
+    if yard.counts.get("vehicles done") and (not acts or not held):
         breaches.append("the monitor of the bus or the server's log has nothing")
     return breaches
