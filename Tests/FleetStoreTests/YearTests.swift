@@ -183,12 +183,23 @@ struct YearTests {
             }
             let failed = Self.vehicles / 50
             #expect(looks[0].view.vehicles.count == failed + 4)
-            #expect(looks[0].view.done.count == Self.vehicles - failed - 4)
+            let done = looks[0].view.done
+            let names = Set(done.flatMap(\.vehicles))
+            #expect(names.count == Self.vehicles - failed - 4)
+            #expect(done.map(\.count).reduce(0, +) == names.count)
             for (table, limit) in [("verdict", 40), ("missed", 400), ("execution", 1_500)] {
                 #expect(read[table] ?? 0 <= limit, "\(table): \(read)")
             }
             looks.append(try #require(try await fleet.look(of: "city", whole: Self.vehicles)))
             #expect(looks[1].view.vehicles.count == Self.vehicles && looks[1].view.done.isEmpty)
+            let start = looks[1].view.runs.last?.byServer.started ?? looks[1].view.rollout.begun
+            let recent = looks[1].view.vehicles.filter { vehicle in
+                names.contains(vehicle.vehicle) && vehicle.since.map { $0 >= start } ?? false
+            }.compactMap(\.since)
+            #expect(done.compactMap { $0.recent?.count }.reduce(0, +) == recent.count)
+            #expect(done.compactMap { $0.recent?.first }.min() == recent.min())
+            #expect(done.compactMap { $0.recent?.last }.max() == recent.max())
+            #expect(recent.count > 100)
             let states = looks.map { look in
                 RolloutStatus(
                     RolloutSnapshot(look.view, in: look.ground, plan: nil),

@@ -15,6 +15,11 @@ package struct FleetLook: Sendable {
     /// All rollouts of the fleet.
     package var names: Set<String> = []
 
+    /// The shown part of its plan, for the vehicles that were read in full.
+    package var planView: PlanView? {
+        plan.flatMap { PlanView(text: $0, of: view.vehicles.map(\.vehicle)) }
+    }
+
     /// Who has approved a plan, when it is that of the rollout now.
     func approvers(of digest: SHA256Digest) -> [String] {
         guard view.rollout.plan == digest.description else { return [] }
@@ -27,6 +32,7 @@ package struct FleetVehicleLook: Sendable {
     package let rollouts: [FleetLook]
     let ground: FleetGround
     let verdicts: [FleetVerdictRecord]
+    let failures: [FailureCount]
     let seen: WallTime?
 }
 
@@ -116,6 +122,7 @@ extension FleetDatabase {
             rollouts: rollouts,
             ground: ground,
             verdicts: verdicts,
+            failures: try failures(of: [vehicle]),
             seen: try sightings(of: vehicle).first?.time
         )
     }

@@ -7,24 +7,35 @@ package struct Headline: Sendable, Equatable {
     private enum Fate: CaseIterable, Comparable { case person, underWay, waiting, done, over }
 
     private var fates: [VehicleID: Fate] = [:]
+    /// Vehicles beside these that are in no other rollout.
+    private var counted: [Fate: Int] = [:]
 
     package init() {}
 
     /// The vehicles of a rollout; the steps of those that need one are added.
     package init(_ snapshot: RolloutSnapshot, _ standings: [Standing]) {
-        add(snapshot, snapshot.executions, standings)
+        add(snapshot, snapshot.executions, standings, isOnly: true)
     }
 
+    /// `isOnly` when no other rollout is added.
     mutating func add(
         _ snapshot: RolloutSnapshot,
         _ records: [ExecutionRecord],
-        _ standings: [Standing]
+        _ standings: [Standing],
+        isOnly: Bool = false
     ) {
         for (record, standing) in zip(records, standings) {
             let isUnderWay = snapshot.isUnderWay(record)
             add(record.vehicle, isUnderWay ? .underWay : Self.fate(standing.verdict?.outcome))
         }
-        for vehicle in snapshot.done { add(vehicle.vehicle, Self.fate(vehicle.outcome)) }
+        for group in snapshot.done {
+            let fate = Self.fate(group.outcome)
+            if isOnly {
+                counted[fate, default: 0] += group.count
+            } else {
+                for vehicle in group.vehicles { add(vehicle, fate) }
+            }
+        }
     }
 
     private static func fate(_ outcome: Outcome?) -> Fate {
@@ -45,8 +56,9 @@ package struct Headline: Sendable, Equatable {
 
     /// Such as `13 of 60 need a person; 47 are done`; nil without vehicles.
     package var sentence: String? {
-        guard !fates.isEmpty else { return nil }
-        let counts = fates.values.reduce(into: [Fate: Int]()) { $0[$1, default: 0] += 1 }
+        let counts = fates.values.reduce(into: counted) { $0[$1, default: 0] += 1 }
+        let all = counts.values.reduce(0, +)
+        guard all > 0 else { return nil }
         let people = counts[.person] ?? 0
         let rest = Fate.allCases.compactMap { fate -> String? in
             guard let count = counts[fate], fate != .person else { return nil }
@@ -60,7 +72,7 @@ package struct Headline: Sendable, Equatable {
             }
         }
         let whom = people == 0 ? "none" : "\(people)"
-        return "\(whom) of \(fates.count) \(people > 1 ? "need" : "needs") a person"
+        return "\(whom) of \(all) \(people > 1 ? "need" : "needs") a person"
             + (rest.isEmpty ? "" : "; \(rest.joined(separator: ", "))")
     }
 }

@@ -112,15 +112,17 @@ extension PlanView {
         (try? JSONValue(json: text))?["approval"].flatMap { PlanApproval($0) }
     }
 
-    /// Nil for text that this program does not understand.
-    package init?(text: String) {
+    /// Nil for text that this program does not understand; `wanted` leaves out all other vehicles.
+    package init?(text: String, of wanted: [VehicleID]? = nil) {
         guard let document = try? JSONValue(json: text), document["form"]?.string == Self.form,
             let rows = document["vehicles"]?.array
         else { return nil }
         var vehicles: [PlannedVehicle] = []
         var numbers: [Int] = []
         let place = Place(file: "", line: 0, column: 0)
+        let names = wanted.map { Set($0.map(\.text)) }
         for row in rows {
+            if let names, let id = row.array?.first?.string, !names.contains(id) { continue }
             guard let row = row.array, row.count >= 5,
                 let id = row[0].string.flatMap({ VehicleID($0) }),
                 let serial = row[1].string.flatMap({ Serial($0) }),

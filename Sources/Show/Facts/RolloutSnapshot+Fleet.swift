@@ -58,7 +58,7 @@ extension RolloutSnapshot {
             settled: settled,
             shared: shared
         )
-        (inhibits, failures) = (ground.inhibits, ground.failures)
+        (inhibits, failures) = (ground.inhibits, view.failures)
         recalls = ground.recalls
         (debts, doubts, owed) = (ground.debts, ground.doubts, ground.owed)
         self.sayings = sayings.reversed()
@@ -79,9 +79,8 @@ extension FleetView {
 
     fileprivate var waves: [[VehicleID]] {
         var waves = [[VehicleID]](repeating: [], count: max(0, min(rollout.waves, 100_000)))
-        let placed = vehicles.map { ($0.wave, $0.vehicle) } + done.map { ($0.wave, $0.vehicle) }
-        for (wave, vehicle) in placed where waves.indices.contains(wave) {
-            waves[wave].append(vehicle)
+        for vehicle in vehicles where waves.indices.contains(vehicle.wave) {
+            waves[vehicle.wave].append(vehicle.vehicle)
         }
         return waves
     }

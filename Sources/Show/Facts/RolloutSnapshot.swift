@@ -106,7 +106,9 @@ package struct RolloutSnapshot: Sendable {
 
     /// All vehicles: those with these standings, and those that are done.
     func counts(_ standings: [Standing]) -> VehicleCounts {
-        VehicleCounts(standings.map { $0.verdict?.outcome } + done.map(\.outcome))
+        var counts = VehicleCounts(standings.map { $0.verdict?.outcome })
+        for group in done { counts.add(group.outcome, times: group.count) }
+        return counts
     }
 
     func signal(of vehicle: VehicleID) -> Cause.Signal { signals[vehicle] ?? .unknown }

@@ -62,14 +62,15 @@ package struct RolloutStatus: Sendable {
         guard snapshot.isAtWork, snapshot.rollout?.hold == nil, let run = snapshot.run else {
             return nil
         }
-        let times = snapshot.executions.compactMap { $0.end?.time } + snapshot.done.map(\.ended)
-        let ends = times.filter { $0 >= run.started }
+        let groups = snapshot.done.compactMap(\.recent)
+        let times = snapshot.executions.compactMap { $0.end?.time }.filter { $0 >= run.started }
+        let ends = times + groups.flatMap { [$0.first, $0.last] }
+        let count = groups.reduce(times.count) { $0 + $1.count }
         // The first one only shows when the work began.
         let left = counts.unfinished
-        guard ends.count > 2, let first = ends.min(), let last = ends.max(), first < last,
-            left > 0
+        guard count > 2, let first = ends.min(), let last = ends.max(), first < last, left > 0
         else { return nil }
-        return last.advanced(by: first.duration(to: last) / (ends.count - 1) * left)
+        return last.advanced(by: first.duration(to: last) / (count - 1) * left)
     }
 
     /// `takes` selects vehicles; nil selects all.
@@ -124,9 +125,12 @@ package struct RolloutStatus: Sendable {
 
     /// What helps which of the selected vehicles; a paused rollout is resumed where its state stands.
     package var groups: [HelpGroup] {
-        let planned = Dictionary((plan?.vehicles ?? []).map { ($0.id, $0) }) { first, _ in first }
+        let steps = nextSteps
+        let helped = Set(steps.map(\.vehicle))
+        let cards = plan?.vehicles.filter { helped.contains($0.id) } ?? []
+        let planned = Dictionary(cards.map { ($0.id, $0) }) { first, _ in first }
         let name = snapshot.run?.rollout ?? ""
-        let tasks = nextSteps.map { vehicle, step in
+        let tasks = steps.map { vehicle, step in
             MorningPage.Task(MorningPage.Card(vehicle, nil, planned[vehicle]), name, step)
         }
         return HelpGroup.groups(of: tasks, told: [resume, NextStepGuide.resume(name, flags)])
@@ -135,7 +139,7 @@ package struct RolloutStatus: Sendable {
     /// How many of the selected vehicles need a person.
     func headline(_ groups: [HelpGroup]) -> Headline {
         var headline = Headline()
-        headline.add(snapshot, chosen, standings)
+        headline.add(snapshot, chosen, standings, isOnly: true)
         for task in groups.flatMap(\.tasks) { headline.add(task.card.vehicle, task.step) }
         return headline
     }
@@ -154,21 +158,24 @@ package struct RolloutStatus: Sendable {
 
     /// The waves of the kept plan, each with its selected vehicles.
     var waves: [WaveStatus] {
-        guard let members = plan?.waves ?? snapshot.shared?.waves, let rollout = snapshot.rollout
+        guard let members = snapshot.shared?.waves ?? plan?.waves, let rollout = snapshot.rollout
         else { return [] }
         var outcomes: [VehicleID: Outcome?] = [:]
         for (record, standing) in zip(chosen, standings) {
             outcomes.updateValue(standing.verdict?.outcome, forKey: record.vehicle)
         }
-        for vehicle in snapshot.done { outcomes[vehicle.vehicle] = vehicle.outcome }
         return members.enumerated().map { index, members in
+            var counts = VehicleCounts(members.compactMap { outcomes[$0] })
+            for group in snapshot.done where group.wave == index {
+                counts.add(group.outcome, times: group.count)
+            }
             let isOver =
                 rollout.state == .finished || index < rollout.wave
                 || (index == rollout.wave && rollout.waveEnded != nil)
             return WaveStatus(
                 number: index + 1,
                 state: isOver ? .over : index == rollout.wave ? .current : .open,
-                counts: VehicleCounts(members.compactMap { outcomes[$0] })
+                counts: counts
             )
         }
     }

@@ -75,9 +75,9 @@ package struct SharedStanding: Sendable {
     var closed: String?
     /// Whether the user who asks may give people's requests, such as `resume`.
     var isOperator = true
-    /// The vehicles of each wave, used without a plan.
+    /// The vehicles of each wave that are among the executions.
     var waves: [[VehicleID]] = []
-    /// The vehicles that are done and are not among the executions.
+    /// The vehicles that are done and are not among them.
     var done: [FleetView.Done] = []
     /// When the rollout was begun.
     var begun: WallTime?

@@ -59,7 +59,7 @@ extension VehicleView {
             doubts: doubts.filter { $0.intent.vehicle == vehicle },
             owed: owed.filter { $0.vehicle == vehicle },
             inhibits: inhibits.filter { $0.vehicle == nil || $0.vehicle == vehicle },
-            failures: ground.failures.filter { $0.vehicle == vehicle },
+            failures: look.failures,
             inventory: mine?.inventory
         )
     }

@@ -41,21 +41,7 @@ extension RolloutStatus {
         package var isNotBegun: Bool { !isUnderWay && state == Standing.State.notBegun.rawValue }
 
         /// Whether a person or the next run has something to do with it.
-        package var needsMore: Bool { rank < Self.fine }
-
-        /// Vehicles that need a person come first, then those that the next run works on, then the rest.
-        fileprivate var rank: Int {
-            if standing.doubt != nil || standing.debt != nil { return 0 }
-            return switch standing.verdict?.outcome.tally {
-            case .failed: 1
-            case .unreachable: 2
-            case .deferred: 3
-            case nil: 4
-            case .ok, .current, .skipped, .aborted: standing.owed.isEmpty ? Self.fine : 4
-            }
-        }
-
-        private static let fine = 5
+        package var needsMore: Bool { standing.needsMore }
 
         /// The progress of a vehicle that is worked on.
         private func progress(_ time: (WallTime) -> String) -> String {
@@ -85,7 +71,7 @@ extension RolloutStatus {
                 holder: snapshot.shared?.holders[record.vehicle]
             )
         }.enumerated().sorted {
-            ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset)
+            ($0.element.standing.rank, $0.offset) < ($1.element.standing.rank, $1.offset)
         }.map(\.element)
     }
 
@@ -196,8 +182,11 @@ extension RolloutStatus {
                 "left alone\(until): \(whom), \(inhibit.reason.visible)\(inhibit.by)"
             )
         }
-        let own = Set(snapshot.executions.map(\.vehicle) + snapshot.done.map(\.vehicle))
-        lines += snapshot.recalls.flatMap { $0.sentences(among: own) }
+        if !snapshot.recalls.isEmpty {
+            let own = snapshot.executions.map(\.vehicle) + snapshot.done.flatMap(\.vehicles)
+            let names = Set(own)
+            lines += snapshot.recalls.flatMap { $0.sentences(among: names) }
+        }
         for saying in snapshot.sayings where saying.leavesNothing {
             lines.append(saying.sentence(time))
         }
@@ -251,7 +240,9 @@ extension RolloutStatus {
         }
         // Of many vehicles those are listed that are not done.
         let isLong = counts.total > Self.mostListed
-        let listed = isLong ? Set(rows.filter(\.needsMore).map(\.record.vehicle)) : []
+        let listed =
+            isLong
+            ? Set(zip(chosen, standings).filter { $1.needsMore }.map(\.0.vehicle)) : []
         for failure in snapshot.failures
         where failure.count > 1 && (!isLong || listed.contains(failure.vehicle)) {
             let isTold = told[failure.vehicle]?.contains(failure.message) == true
@@ -262,6 +253,24 @@ extension RolloutStatus {
         }
         return lines
     }
+}
+
+extension Standing {
+    /// Vehicles that need a person come first, then those that the next run works on, then the rest.
+    fileprivate var rank: Int {
+        if doubt != nil || debt != nil { return 0 }
+        return switch verdict?.outcome.tally {
+        case .failed: 1
+        case .unreachable: 2
+        case .deferred: 3
+        case nil: 4
+        case .ok, .current, .skipped, .aborted: owed.isEmpty ? Self.fine : 4
+        }
+    }
+
+    fileprivate var needsMore: Bool { rank < Self.fine }
+
+    private static let fine = 5
 }
 
 extension ExecutionRecord {

@@ -191,7 +191,7 @@ package struct Standings: Sendable {
             ZoneSource.addWindow(to: &status, context)
             return status
         }
-        let plan = plan(look.plan)
+        let plan = look.planView
         let holder = journal.holder
         let snapshot = snapshot(look, plan, mine)
         let others = own { view throws(JournalError) in
@@ -223,8 +223,6 @@ package struct Standings: Sendable {
         return status
     }
 
-    private func plan(_ text: String?) -> PlanView? { text.flatMap { PlanView(text: $0) } }
-
     private func snapshot(
         _ look: FleetLook,
         _ plan: PlanView?,
@@ -255,7 +253,7 @@ package struct Standings: Sendable {
     ) -> Rollouts {
         var plans: [String: MorningMaker.Plan] = [:]
         let shared = looks.map { look in
-            let plan = plan(look.plan)
+            let plan = look.planView
             if let plan {
                 plans[look.view.rollout.name] = MorningMaker.Plan(plan, manifest: plan.manifest)
             }

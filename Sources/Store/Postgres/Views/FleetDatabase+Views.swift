@@ -41,7 +41,6 @@ extension FleetDatabase {
         ground.owed = try owedByAll()
         ground.inhibits = try inhibits()
         ground.recalls = try recallUses(ground.debts)
-        ground.failures = try failures()
         return ground
     }
 
@@ -71,10 +70,16 @@ extension FleetDatabase {
         ).compactMap { OwedStep($0) }
     }
 
-    private func failures() throws(FleetError) -> [FailureCount] {
-        try rows(
+    /// The failures of these vehicles; nil for all.
+    package func failures(of vehicles: [VehicleID]?) throws(FleetError) -> [FailureCount] {
+        let names = vehicles.map { FleetDatabase.array($0.map(\.text)) }
+        return try rows(
             "read the failures",
-            "\(FailureCount.shared) ORDER BY vehicle, release"
+            """
+            \(FailureCount.shared)
+            \(names == nil ? "" : "WHERE vehicle = ANY ($1::text[])") ORDER BY vehicle, release
+            """,
+            names.map { [$0] } ?? []
         ).compactMap { FailureCount($0) }
     }
 
@@ -112,7 +117,6 @@ extension FleetDatabase {
             """,
             [rollout.name, "\(max(0, rollout.begun.milliseconds - 1))"] + values
         ).compactMap { FleetVehicle($0) }
-        if case .open(let owing) = scope { view.done = try done(in: rollout, except: owing) }
         let underWay = try rows(
             "read the gate",
             """
@@ -132,21 +136,39 @@ extension FleetDatabase {
             """,
             [rollout.name, "\(rollout.beginning)"]
         ).compactMap { FleetRun($0) }
+        switch scope {
+        case .all: view.failures = try failures(of: nil)
+        case .only(let vehicle): view.failures = try failures(of: [vehicle])
+        case .open(let owing):
+            view.failures = try failures(of: view.vehicles.map(\.vehicle))
+            view.done = try done(
+                in: rollout,
+                except: owing,
+                since: view.runs.last?.byServer.started
+            )
+        }
         return view
     }
 
     private func done(
         in rollout: FleetRollout,
-        except owing: FleetView.Owing
+        except owing: FleetView.Owing,
+        since run: WallTime?
     ) throws(FleetError) -> [FleetView.Done] {
         try rows(
             "read which vehicles are done",
             """
-            SELECT e.vehicle, e.wave, e.outcome, (extract(epoch FROM e.since) * 1000)::bigint
-            FROM yardmaster.execution e
-            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND \(FleetView.Scope.done)
+            SELECT wave, outcome, count(*), string_agg(vehicle, E'\\n'), count(recent),
+              (extract(epoch FROM min(recent)) * 1000)::bigint,
+              (extract(epoch FROM max(recent)) * 1000)::bigint
+            FROM (SELECT e.wave, e.outcome, e.vehicle,
+                CASE WHEN e.since >= to_timestamp($5::double precision / 1000) THEN e.since END AS recent
+              FROM yardmaster.execution e
+              WHERE e.rollout = $1 AND e.beginning = $2::bigint AND \(FleetView.Scope.done)) d
+            GROUP BY 1, 2 ORDER BY 1, 2
             """,
             [rollout.name, "\(rollout.beginning)"] + owing.values
+                + ["\((run ?? rollout.begun).milliseconds)"]
         ).compactMap { FleetView.Done($0) }
     }
 

@@ -7,6 +7,8 @@ package struct FleetView: Sendable {
     package var vehicles: [FleetVehicle] = []
     /// Those of them that are done and were not read in full.
     package var done: [Done] = []
+    /// What failed repeatedly on vehicles that were read in full; of all vehicles where all are.
+    package var failures: [FailureCount] = []
     /// The last run of each gateway that took part in this beginning, in the order in which they began.
     package var runs: [FleetRun] = []
     package var underWay = 0
@@ -18,22 +20,37 @@ package struct FleetView: Sendable {
         self.runs = runs
     }
 
-    /// A vehicle for which nothing is left to do: it has ended without a failure and owes nothing.
+    /// Vehicles of a wave for which nothing is left to do: they have ended without a failure and owe nothing.
     package struct Done: Sendable, Equatable {
-        package let vehicle: VehicleID
         /// From 0.
         package let wave: Int
         package let outcome: Outcome
-        package let ended: WallTime
+        package let count: Int
+        /// Those that have ended since the last run began.
+        package let recent: Recent?
+        /// A line each: most readers only count them.
+        private let names: String
+
+        package var vehicles: [VehicleID] {
+            names.split(separator: "\n").compactMap { VehicleID(String($0)) }
+        }
+
+        package struct Recent: Sendable, Equatable {
+            package let count: Int
+            package let first: WallTime
+            package let last: WallTime
+        }
 
         init?(_ row: DatabaseRow) {
-            guard let vehicle = row.vehicle(0),
-                let outcome = row.text(2).flatMap({ Outcome(rawValue: $0) })
-            else { return nil }
-            self.vehicle = vehicle
-            wave = Int(row.integer(1) ?? 0)
+            guard let outcome = row.text(1).flatMap({ Outcome(rawValue: $0) }) else { return nil }
+            wave = Int(row.integer(0) ?? 0)
             self.outcome = outcome
-            ended = row.time(3) ?? WallTime(milliseconds: 0)
+            count = Int(row.integer(2) ?? 0)
+            names = row.text(3) ?? ""
+            recent =
+                if let first = row.time(5), let last = row.time(6) {
+                    Recent(count: Int(row.integer(4) ?? 0), first: first, last: last)
+                } else { nil }
         }
     }
 
@@ -240,7 +257,6 @@ package struct FleetGround: Sendable {
     package var owed: [OwedStep] = []
     package var inhibits: [Inhibit] = []
     package var recalls: [RecallUse] = []
-    package var failures: [FailureCount] = []
 }
 
 /// A rollout in short: its vehicles, counted by state.
