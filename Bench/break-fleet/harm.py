@@ -87,6 +87,10 @@ def fail_over(night, seconds):
         return
     written = one.ask("postgres", "SELECT pg_current_wal_lsn()", check=False)
     one.kill()
+    # Both are on one disk, and a server without room takes nothing over.
+    path = night.yard.folder + "/db/filler"
+    if os.path.exists(path):
+        os.unlink(path)
     had = two.ask("postgres", "SELECT pg_last_wal_receive_lsn()")
     two.ask("postgres", "SELECT pg_promote(true, 60)")
     night.server = two
