@@ -68,8 +68,12 @@ package struct ControllerMachine: Sendable {
         case readingCancel(ControllerBase)
         /// Next: `telling`.
         case deciding(ControllerBase)
-        /// Next: `dropping`, `reading`, `readingConfirmation`, `over`; `polling`, once.
+        /// Next: `looking`, or what follows it; `polling`, once.
         case describing(ControllerBase)
+        /// Next: `forgetting`, or what follows it; `over`.
+        case looking(ActionID, [ActionID], ControllerBase)
+        /// Next: `looking`, `dropping`, `reading`, `readingConfirmation`, `over`.
+        case forgetting([ActionID], ControllerBase)
         /// Next: `over`.
         case dropping(ControllerBase)
         /// Next: `weighing`, `over`.
@@ -97,6 +101,10 @@ package struct ControllerMachine: Sendable {
         /// Decide in the journal whether this action can still be ended.
         case decide(ActionID)
         case describe
+        /// Ask whether the server still has an action that it does not offer.
+        case look(ActionID)
+        /// Write down that the server does not have this action any more.
+        case forget(ActionID)
         /// Write down that the server has no open action of this controller.
         case drop
         case readConfirmation(ActionID)
@@ -113,6 +121,8 @@ package struct ControllerMachine: Sendable {
     private let server: WebAuthority
     /// Words that are due, the oldest first.
     private let due: [ServerWord]
+    /// Actions that are open here, the oldest first.
+    private let open: [ActionID]
     /// Whether actions that wait for a confirmation get it.
     private let confirms: Bool
     /// Whether one was given in this conversation.
@@ -122,9 +132,18 @@ package struct ControllerMachine: Sendable {
     /// Whether the controller was described: some servers have work only for those that they know.
     private var hasDescribed = false
 
-    package init(at server: WebAuthority, due: [ServerWord], confirms: Bool = false) {
+    /// The most actions about which a server is asked that it does not offer.
+    private static let mostLooks = 16
+
+    package init(
+        at server: WebAuthority,
+        due: [ServerWord],
+        open: [ActionID] = [],
+        confirms: Bool = false
+    ) {
         self.server = server
         self.due = due
+        self.open = open
         self.confirms = confirms
     }
 
@@ -172,8 +191,9 @@ package struct ControllerMachine: Sendable {
         case .reporting(let base):
             if case .failure(let why) = answer { return end(.failed(why)) }
             return finish(base)
-        case .ready, .polling, .settling, .readingCancel, .deciding, .describing, .dropping,
-            .readingConfirmation, .weighing, .confirming, .reading, .taking, .over:
+        case .ready, .polling, .settling, .readingCancel, .deciding, .describing, .looking,
+            .forgetting, .dropping, .readingConfirmation, .weighing, .confirming, .reading, .taking,
+            .over:
             misuse()
         }
     }
@@ -217,7 +237,7 @@ package struct ControllerMachine: Sendable {
     }
 
     private mutating func describe(_ base: ControllerBase) -> Action {
-        guard base.wantsAttributes, !hasDescribed else { return work(base) }
+        guard base.wantsAttributes, !hasDescribed else { return lookAtOthers(base) }
         state = .describing(base)
         return .describe
     }
@@ -226,9 +246,39 @@ package struct ControllerMachine: Sendable {
         guard case .describing(let base) = state else { misuse() }
         if case .failure(let why) = answer { return end(.failed(why)) }
         hasDescribed = true
-        guard base.isIdle else { return work(base) }
+        guard base.isIdle else { return lookAtOthers(base) }
         state = .polling
         return .poll
+    }
+
+    /// A server offers one action at a time: another one that is open here may have been ended there.
+    private mutating func lookAtOthers(_ base: ControllerBase) -> Action {
+        guard !base.isIdle else { return work(base) }
+        let offered = [base.deployment, base.cancel, base.confirmation]
+        let others = open.filter { !offered.contains($0) }
+        return look(at: Array(others.prefix(Self.mostLooks)), base)
+    }
+
+    private mutating func look(at others: [ActionID], _ base: ControllerBase) -> Action {
+        guard let action = others.first else { return work(base) }
+        state = .looking(action, Array(others.dropFirst()), base)
+        return .look(action)
+    }
+
+    package mutating func looked(_ answer: ServerAnswer) -> Action {
+        guard case .looking(let action, let rest, let base) = state else { misuse() }
+        switch answer {
+        case .success, .unchanged: return look(at: rest, base)
+        case .absent:
+            state = .forgetting(rest, base)
+            return .forget(action)
+        case .failure(let why): return end(.failed(why))
+        }
+    }
+
+    package mutating func forgotten() -> Action {
+        guard case .forgetting(let rest, let base) = state else { misuse() }
+        return look(at: rest, base)
     }
 
     private mutating func work(_ base: ControllerBase) -> Action {

@@ -45,6 +45,70 @@ import Testing
         }
     }
 
+    @Test func `a proof stays one over nights that did nothing to the module`() async throws {
+        for outcome in [Outcome.unreachable, .deferred, .skipped, .aborted] {
+            try await withYard { yard in
+                yard.server.assign(Self.action)
+                try await yard.sync()
+                try await yard.run(.succeeded, version: Self.version)
+                try await yard.run(outcome)
+                try await yard.run(outcome)
+                try await yard.sync()
+                #expect(yard.server.action("5")?.status == .finished)
+            }
+        }
+    }
+
+    @Test func `a proof from before another image was begun is none`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.run(.succeeded, version: Self.version)
+            try await yard.run(.aborted, of: SHA256.digest(of: [1]))
+            try await yard.run(.unreachable)
+            try await yard.sync()
+            #expect(yard.server.action("5")?.status == .running)
+        }
+    }
+
+    @Test func `an action that was ended at the server ends here, though another one follows`()
+        async throws
+    {
+        try await withYard { yard in
+            yard.server.with { $0.files["other.img"] = yard.image + [0] }
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            yard.server.change("5") { $0.status = .canceled }
+            yard.server.assign(.init(id: "6", controller: "bike-tag-1", status: .waiting))
+            let waits = try await yard.sync()
+            #expect(waits.work.isEmpty)
+            #expect(waits.rows[0].told == ["action 5 is over at the server"])
+            #expect(waits.rows[0].actions.isEmpty)
+            // A server that fails to say so has said nothing.
+            yard.server.change("6") { $0.status = .running }
+            try await yard.sync()
+            yard.server.assign(.init(id: "7", controller: "bike-tag-1"))
+            yard.server.change("6") { $0.status = .canceled }
+            yard.server.with { $0.lost = [$0.count + 2] }
+            let lost = try await yard.sync()
+            #expect(!lost.rows[0].isFinished)
+            #expect(lost.work.map(\.action.action) == ["6"])
+        }
+    }
+
+    @Test func `an action that has begun is not forgotten`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            try await yard.transfer()
+            yard.server.change("5") { $0.status = .canceled }
+            yard.server.assign(.init(id: "6", controller: "bike-tag-1", status: .waiting))
+            try await yard.sync()
+            let known = try await yard.journal.serverActions(server: "office")
+            #expect(known.map(\.action) == ["5"])
+        }
+    }
+
     @Test func `a run from before the action says nothing about it`() async throws {
         try await withYard { yard in
             try await yard.run(.succeeded, version: Self.version)

@@ -60,6 +60,29 @@ import Testing
         #expect(machine.polled(Self.base(Self.link("configData"))) == .drop)
     }
 
+    @Test func `of actions that the server does not offer it is asked, but not of all`() throws {
+        let open = try (1...40).map { try #require(ActionID("\($0)")) }
+        var machine = ControllerMachine(
+            at: try WebAuthority("updates.example"),
+            due: [],
+            open: open
+        )
+        #expect(machine.begin() == .poll)
+        var action = machine.polled(Self.base(Self.link("deploymentBase", "5")))
+        var asked: [ActionID] = []
+        while case .look(let id) = action {
+            asked.append(id)
+            action = machine.looked(id == open[1] ? .absent : .unchanged)
+            if case .forget(let gone) = action {
+                #expect(gone == open[1])
+                action = machine.forgotten()
+            }
+        }
+        #expect(asked == Array(open.filter { $0 != Self.action }.prefix(16)))
+        #expect(action == .read(try #require(Self.action)))
+        #expect(machine.read(.failure("busy")) == .finish(.failed("busy")))
+    }
+
     @Test func `an action that has not changed is not read again`() throws {
         var machine = try machine()
         let id = try #require(Self.action)

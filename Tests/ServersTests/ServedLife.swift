@@ -261,7 +261,9 @@ final class ServedLife {
             let first = actions.first {
                 $0.controller == action.controller && $0.status.isActive
             }
-            if first?.id == action.id, seen[action.id] == nil { seen[action.id] = runs }
+            // What it only answered a cancel of was not taken yet.
+            let isTaken = action.words.contains { !$0.hasPrefix("cancel") }
+            if first?.id == action.id, isTaken, seen[action.id] == nil { seen[action.id] = runs }
         }
     }
 

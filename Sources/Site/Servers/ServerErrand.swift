@@ -158,8 +158,13 @@ package struct ServerErrand {
         _ told: inout [String]
     ) async throws(JournalError) -> ControllerMachine.Ending {
         let isShared = share != nil
-        let due = try await actions(of: controller).compactMap { $0.word(isShared: isShared) }
-        var machine = ControllerMachine(at: server.authority, due: due, confirms: server.confirms)
+        let known = try await actions(of: controller)
+        var machine = ControllerMachine(
+            at: server.authority,
+            due: known.compactMap { $0.word(isShared: isShared) },
+            open: known.filter { $0.state == .open }.compactMap { ActionID($0.action) },
+            confirms: server.confirms
+        )
         var action = machine.begin()
         while true {
             switch action {
@@ -174,6 +179,11 @@ package struct ServerErrand {
             case .decide(let id):
                 action = machine.decided(try await decide(id, vehicle, controller))
             case .describe: action = machine.described(try await describe(vehicle, controller))
+            case .look(let id):
+                action = machine.looked(await ask(controller, "deploymentBase/\(id)"))
+            case .forget(let id):
+                try await forget(id, controller, &told)
+                action = machine.forgotten()
             case .drop:
                 try await drop(controller)
                 action = machine.dropped()
@@ -274,6 +284,18 @@ package struct ServerErrand {
         let open = try await actions(of: controller).filter { $0.state == .open }
         for action in open { try await share?.forbid(action) }
         if !open.isEmpty { try await journal.end(open.map(\.number)) }
+    }
+
+    /// Ends an open action that the server does not have any more; one that has begun waits for its verdict.
+    private func forget(
+        _ id: ActionID,
+        _ controller: String,
+        _ told: inout [String]
+    ) async throws(JournalError) {
+        guard let action = try await open(id, controller), try await isFree(action),
+            try await journal.drop(action.number)
+        else { return }
+        told.append("action \(id) is over at the server")
     }
 
     /// Decides whether an action can still be ended, and returns the answer to the server.

@@ -63,8 +63,21 @@ extension Journal {
 
     /// Ends an open action of which nothing was sent; false when something was.
     ///
-    /// From the transaction that answers on, no transfer of its image begins.
+    /// From the transaction that answers on, no transfer of its image begins. The server gets the details.
     package func cancel(_ number: Int64, _ details: String) throws(JournalError) -> Bool {
+        try end(number, as: .cancelled, details)
+    }
+
+    /// The same for an action that the server does not have any more.
+    package func drop(_ number: Int64) throws(JournalError) -> Bool {
+        try end(number, as: .over, nil)
+    }
+
+    private func end(
+        _ number: Int64,
+        as state: ServerAction.State,
+        _ details: String?
+    ) throws(JournalError) -> Bool {
         let database = try opened()
         return try database.transaction(.durable) { () throws(JournalError) -> Bool in
             let view = JournalView(database: database)
@@ -72,8 +85,11 @@ extension Journal {
                 try !view.hasBegun(action)
             else { return false }
             try database.statement(
-                "UPDATE server_actions SET state = 'cancelled', details = ?, wanted = 0 WHERE number = ?"
-            ).run([.text(details), .integer(number)])
+                """
+                UPDATE server_actions SET state = ?, details = coalesce(?, details), wanted = 0
+                WHERE number = ?
+                """
+            ).run([.text(state.rawValue), Value(details), .integer(number)])
             return true
         }
     }
@@ -189,14 +205,16 @@ extension JournalView {
 
     /// What is known of an action's vehicle since the action was taken.
     package func work(on action: ServerAction) throws(JournalError) -> ServerWork {
-        let last = try rows(
-            """
-            SELECT \(ExecutionRecord.columns) FROM executions
-            WHERE serial = ? AND run > ? ORDER BY run DESC, number DESC LIMIT 1
-            """,
-            [.text(action.serial.text), Value(action.after)],
-            { row throws(JournalError) in try ExecutionRecord(row: row) }
-        ).first
+        var last = try execution(for: action, where: "1")
+        // A proof stays one over runs that have done nothing to the module.
+        let before = try execution(
+            for: action,
+            where: "image IS NOT NULL OR outcome IS NULL OR outcome NOT IN (\(Self.idleEnds))"
+        )
+        switch before?.end?.outcome.tally {
+        case .ok, .current: last = before
+        case .failed, .deferred, .unreachable, .skipped, .aborted, nil: break
+        }
         let isOver = try last.map { last throws(JournalError) in try run(last.run)?.end != nil }
         let failures = try failures(atLeast: 1).filter { $0.vehicle == action.vehicle }
         return ServerWork(
@@ -205,5 +223,28 @@ extension JournalView {
             debt: try debt(of: action.serial),
             failures: failures.map(\.count).max() ?? 0
         )
+    }
+
+    /// The ends of executions that have done nothing to a module, where they name no image.
+    private static let idleEnds = Outcome.allCases.filter { outcome in
+        switch outcome.tally {
+        case .deferred, .unreachable, .skipped, .aborted: true
+        case .ok, .current, .failed: false
+        }
+    }.map { "'\($0.rawValue)'" }.joined(separator: ", ")
+
+    /// The last execution on an action's module since the action was taken that is like this.
+    private func execution(
+        for action: ServerAction,
+        where condition: String
+    ) throws(JournalError) -> ExecutionRecord? {
+        try rows(
+            """
+            SELECT \(ExecutionRecord.columns) FROM executions
+            WHERE serial = ? AND run > ? AND (\(condition)) ORDER BY run DESC, number DESC LIMIT 1
+            """,
+            [.text(action.serial.text), Value(action.after)],
+            { row throws(JournalError) in try ExecutionRecord(row: row) }
+        ).first
     }
 }
