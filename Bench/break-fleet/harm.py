@@ -91,6 +91,8 @@ def fail_over(night, seconds):
     path = night.yard.folder + "/db/filler"
     if os.path.exists(path):
         os.unlink(path)
+    if not two.start(night.yard.environment):
+        raise RuntimeError("the standby did not start again: " + two.log)
     had = two.ask("postgres", "SELECT pg_last_wal_receive_lsn()")
     two.ask("postgres", "SELECT pg_promote(true, 60)")
     night.server = two

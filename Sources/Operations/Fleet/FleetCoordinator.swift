@@ -14,7 +14,7 @@ package final class FleetCoordinator: Coordinator {
         /// Whether it was reported that the database does not answer.
         var isAway = false
         /// The reported reason why the database, which answers, grants no rights.
-        var closed: String?
+        var closed: (reason: String, since: Moment)?
         /// When the wait for the database began; nil when there is none.
         var awaySince: Moment?
         var figures = FleetFigures()
@@ -69,7 +69,7 @@ package final class FleetCoordinator: Coordinator {
     private let say: @Sendable (String) -> Void
     let state: Mutex<State>
 
-    /// How long a vehicle waits for a database that does not answer or may not grant.
+    /// How long a vehicle waits for a database that does not answer, and all together for one that may not grant.
     static let patience = Duration.seconds(30 * 60)
     private static let tick = Duration.seconds(1)
     static let waitingPause = Duration.seconds(30)
@@ -158,7 +158,7 @@ package final class FleetCoordinator: Coordinator {
         _ wish: LeaseWish,
         unless stop: StopSignal
     ) async throws(JournalError) -> Claim {
-        let began = time.now
+        var since = time.now
         var pause = Duration.seconds(1)
         while true {
             let sent = time.now
@@ -188,9 +188,9 @@ package final class FleetCoordinator: Coordinator {
             case .closed(let words):
                 reason = words
                 isBack()
-                isClosed(because: reason)
+                since = min(since, isClosed(because: reason))
             }
-            guard began.duration(to: time.now) < Self.patience else { return .unknown(reason) }
+            guard since.duration(to: time.now) < Self.patience else { return .unknown(reason) }
             let next = time.now.advanced(by: pause)
             while time.now < next {
                 await time.sleep(for: Self.tick, "the fleet's database")
@@ -361,12 +361,17 @@ package final class FleetCoordinator: Coordinator {
         if isNews { say("\(reason); nothing new is begun meanwhile") }
     }
 
-    private func isClosed(because reason: String) {
-        let isNews = state.withLock { state in
-            defer { state.closed = reason }
-            return state.closed != reason
+    /// Returns since when it grants nothing.
+    private func isClosed(because reason: String) -> Moment {
+        let now = time.now
+        let (since, isNews) = state.withLock { state in
+            let known = state.closed
+            let since = known?.since ?? now
+            state.closed = (reason, since)
+            return (since, known?.reason != reason)
         }
         if isNews { say("\(reason); nothing new is begun meanwhile") }
+        return since
     }
 
     private func isOpen() {
