@@ -35,7 +35,12 @@ func fuzzServer(_ bytes: [UInt8]) {
 
 /// A server that answers everything with the same bytes: the conversation ends.
 private func converse(_ server: WebAuthority, _ bytes: [UInt8]) {
-    var machine = ControllerMachine(at: server, due: [], confirms: true)
+    var machine = ControllerMachine(
+        at: server,
+        due: [],
+        open: [4, 6].compactMap { ActionID("\($0)") },
+        confirms: true
+    )
     var action = machine.begin()
     for _ in 0..<20 {
         switch action {
@@ -48,6 +53,9 @@ private func converse(_ server: WebAuthority, _ bytes: [UInt8]) {
                 ServerWord(Feedback(.rejected, .none, ""), of: id, number: 1, isAboutCancel: true)
             )
         case .describe: action = machine.described(.success(bytes))
+        case .look(let id):
+            action = machine.looked(id == ActionID("4") ? .absent : .success(bytes))
+        case .forget: action = machine.forgotten()
         case .drop: action = machine.dropped()
         case .readConfirmation: action = machine.readConfirmation(.success(bytes))
         case .weigh: action = machine.weighed(true)
