@@ -183,6 +183,45 @@ import Testing
         }
     }
 
+    @Test func `a server hears in tenths how far a transfer is, and nothing twice`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            var record = try await yard.transfer()
+            record.totalBytes = ByteCount(bytes: 2_000)
+            var heard: [Int] = []
+            for sent in [0, 100, 820, 860, 1_999] {
+                record.acknowledged = ByteCount(bytes: sent)
+                try await yard.journal.record(record, durably: true)
+                try await yard.sync()
+                heard.append(yard.server.action("5")?.words.count ?? 0)
+            }
+            #expect(heard == [2, 2, 3, 3, 4])
+            let details = try await yard.journal.serverActions(server: "office").first?.details
+            #expect(details?.hasSuffix("the module has 90 % of it") == true, "\(details ?? "")")
+        }
+    }
+
+    @Test func `of two actions of a vehicle the older one is done first, then the other`()
+        async throws
+    {
+        try await withYard { yard in
+            yard.server.with { $0.files["other.img"] = yard.image + [0] }
+            yard.server.assign(Self.action)
+            yard.server.assign(.init(id: "6", controller: "bike-tag-1"))
+            #expect(try await yard.sync().work.map(\.action.action) == ["5"])
+            try await yard.run(.succeeded, version: Self.version)
+            #expect(try await yard.sync().work.map(\.action.action) == ["6"])
+            #expect(yard.server.action("5")?.status == .finished)
+            // What proved the first one proves nothing of the second one.
+            #expect(yard.server.action("6")?.status == .running)
+            try await yard.run(.alreadyCurrent, version: Self.version)
+            try await yard.sync()
+            #expect(yard.server.action("6")?.status == .finished)
+            #expect(["5", "6"].map { yard.server.action($0)?.closings } == [1, 1])
+        }
+    }
+
     @Test func `one download serves all vehicles and later actions`() async throws {
         try await withYard { yard in
             yard.server.assign(Self.action)

@@ -158,8 +158,9 @@ final class ServedLife {
         )
         if draw(20) { action.status = .waiting }
         if draw(10) { action.update = "skip" }
-        // A new assignment ends the one before, as hawkBit does without multi-assignment.
-        for old in open { server.change(old.id) { $0.status = .canceling } }
+        let isMany = draw(25)
+        // A new assignment ends the one before, as hawkBit does without multi-assignment; with it, it waits.
+        if !isMany { for old in open { server.change(old.id) { $0.status = .canceling } } }
         assigned[action.id] = runs
         server.assign(action)
     }

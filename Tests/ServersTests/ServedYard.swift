@@ -151,7 +151,8 @@ final class ServedYard {
     }
 
     /// Writes that a transfer of the image begins, as a run does before its first packet.
-    func transfer(to vehicle: Int = 0) async throws {
+    @discardableResult
+    func transfer(to vehicle: Int = 0) async throws -> ExecutionRecord {
         let record = try await execution(of: plan.vehicles[vehicle], in: try await begin())
         let debt = Debt(
             serial: record.serial,
@@ -174,6 +175,7 @@ final class ServedYard {
             begun: at
         )
         _ = try await journal.intend(intent, opening: debt)
+        return record
     }
 }
 

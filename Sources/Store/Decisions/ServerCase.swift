@@ -38,7 +38,11 @@ package enum ServerCase: Sendable, Equatable {
             return
         }
         if let debt = work.debt {
-            self = .open("an update to it was begun in \(debt.runName) and is not proven yet")
+            // In tenths, so that a server that is told often does not hear of each packet.
+            let share = debt.percent / 10 * 10
+            self = .open(
+                "an update to it was begun in \(debt.runName) and is not proven yet; the module has \(share) % of it"
+            )
             return
         }
         guard let execution = work.execution else {
