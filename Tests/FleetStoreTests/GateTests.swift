@@ -287,6 +287,41 @@ struct GateTests {
         }
     }
 
+    @Test func `one that owes an update and counts nowhere keeps its place at the gate`()
+        async throws
+    {
+        try await Members.with(["north", "south"]) { them in
+            let all = try vehicles(3)
+            try await enlist(them, all, mostFailed: 0)
+            guard case .granted(let lease, _) = try await claim(them[0], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            try them.ground.ask(
+                """
+                INSERT INTO yardmaster.debt (serial, vehicle, rollout, epoch, gateway, image, name,
+                  target, total) VALUES ('a1', 'v1', 'city', 1, 'north', 'i', 'n', 't', 100)
+                """
+            )
+            // It had to leave the module: whether that has failed is known when it is seen again.
+            var left = word(them[0], all[0], lease, .failed, in: 1)
+            left.failure = FailureClass.unreachable.rawValue
+            try await them[0].fleet.accept(left)
+            #expect(try await claim(them[1], all[1]) == .owing("v1"))
+            // While somebody will settle it in this night, the others wait.
+            try them.ground.ask(
+                "UPDATE yardmaster.execution SET state = 'queued' WHERE vehicle = 'v1'"
+            )
+            #expect(try await claim(them[1], all[1]) == .full(underWay: 1))
+            // What an earlier beginning has left says nothing about this one.
+            try them.ground.ask("UPDATE yardmaster.debt SET begun = begun - interval '1 day'")
+            guard case .granted = try await claim(them[1], all[1]) else {
+                Issue.record("a debt from before keeps a place")
+                return
+            }
+        }
+    }
+
     @Test func `a rollout that two gateways begin again at once is begun again once`() async throws
     {
         try await Members.with(["north", "south"]) { them in

@@ -285,6 +285,13 @@ package final class FleetCoordinator: Coordinator {
                 return .final(.unknown(words))
             }
             return .final(.later(.full(words)))
+        case .owing(let vehicle):
+            return .final(
+                .unknown(
+                    "\(vehicle) owes an update of this rollout, and one more could overshoot the gate if that has "
+                        + "failed; the next run settles it first"
+                )
+            )
         case .unlisted:
             return .final(
                 .unknown("the fleet's plan of the rollout does not have this vehicle and module")

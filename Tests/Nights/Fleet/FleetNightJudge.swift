@@ -258,10 +258,14 @@ struct FleetNightJudge {
         for turn in account.turns where turn.began.duration(to: turn.ended) > .seconds(50 * 3_600) {
             no("T1", "a run took \(turn.began.duration(to: turn.ended))")
         }
+        // Where vehicles have times of their own, one in doubt waits for those.
+        let hasOwnTimes = story.policy.window?.own != nil
         for turn in account.turns {
             guard case .workLeft(let why)? = turn.ending, why.hasPrefix("the window has closed"),
                 turn.vehicles.count == turn.outcomes.count,
-                turn.outcomes.values.allSatisfy({ $0.map(Self.isFinal) ?? false })
+                turn.outcomes.values.allSatisfy({ outcome in
+                    outcome.map { Self.isFinal($0) && !(hasOwnTimes && $0 == .inDoubt) } ?? false
+                })
             else { continue }
             let name = FleetNightStory.name(turn.gateway)
             no("T1", "\(name) had nothing to do, and waited until its window closed")

@@ -52,6 +52,7 @@ extension FleetDatabase {
         case "nearer":
             return .nearer(row.text(3) ?? "", .microseconds(max(0, row.integer(4) ?? 0)))
         case "full": return .full(underWay: Int(row.integer(3) ?? 0))
+        case "owing": return .owing(row.text(3) ?? "")
         case "quarantined":
             return .quarantined(Int(row.integer(3) ?? 0), row.text(4) ?? "")
         default: break

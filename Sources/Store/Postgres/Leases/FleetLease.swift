@@ -151,6 +151,8 @@ package enum FleetClaim: Sendable, Equatable {
     case nearer(String, Duration)
     /// This many vehicles are under way, and one more could fail after the gate has tripped.
     case full(underWay: Int)
+    /// Vehicles such as this one owe updates that may have failed, and nobody works on them in this night.
+    case owing(String)
     /// It has its verdict, from any gateway.
     case ended(FleetEnd)
     case stopped(Hold)

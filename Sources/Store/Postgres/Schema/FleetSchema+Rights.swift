@@ -21,7 +21,7 @@ extension FleetSchema {
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE
           r yardmaster.rollout; i yardmaster.inhibit; f yardmaster.failure;
-          x yardmaster.execution; better record; h record; flying bigint;
+          x yardmaster.execution; better record; h record; owing record; flying bigint;
         BEGIN
           PERFORM yardmaster.must_be(p_holder, p_gateway);
           IF p_beginning > 0 THEN
@@ -88,8 +88,18 @@ extension FleetSchema {
               SELECT count(*) INTO flying FROM yardmaster.execution n
               WHERE n.rollout = p_rollout AND n.beginning = p_beginning
                 AND n.state = 'claimed' AND n.vehicle <> p_vehicle;
-              IF flying >= r.room THEN
-                word := 'full'; a := flying::text; RETURN NEXT; RETURN;
+              -- One that was begun, and that its gateway had to leave, may have failed already.
+              SELECT count(*) AS count, count(*) FILTER (WHERE n.state = 'ended') AS over,
+                min(n.vehicle) AS first INTO owing
+              FROM yardmaster.debt d JOIN yardmaster.execution n
+                ON n.rollout = d.rollout AND n.vehicle = d.vehicle
+              WHERE d.rollout = p_rollout AND d.begun >= r.begun AND n.beginning = p_beginning
+                AND n.state <> 'claimed' AND NOT n.counted AND n.vehicle <> p_vehicle;
+              IF owing.over >= r.room THEN
+                word := 'owing'; a := owing.first; RETURN NEXT; RETURN;
+              END IF;
+              IF flying + owing.count >= r.room THEN
+                word := 'full'; a := (flying + owing.count)::text; RETURN NEXT; RETURN;
               END IF;
             END IF;
           END IF;
