@@ -168,7 +168,8 @@ extension FleetDatabase {
             GROUP BY 1, 2 ORDER BY 1, 2
             """,
             [rollout.name, "\(rollout.beginning)"] + owing.values
-                + ["\((run ?? rollout.begun).milliseconds)"]
+                // The server rounds to milliseconds, upwards too.
+                + ["\(max(0, (run ?? rollout.begun).milliseconds - 1))"]
         ).compactMap { FleetView.Done($0) }
     }
 
