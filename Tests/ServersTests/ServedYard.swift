@@ -152,7 +152,7 @@ final class ServedYard {
 
     /// Writes that a transfer of the image begins, as a run does before its first packet.
     @discardableResult
-    func transfer(to vehicle: Int = 0) async throws -> ExecutionRecord {
+    func transfer(to vehicle: Int = 0) async throws -> (record: ExecutionRecord, debt: Debt) {
         let record = try await execution(of: plan.vehicles[vehicle], in: try await begin())
         let debt = Debt(
             serial: record.serial,
@@ -175,7 +175,7 @@ final class ServedYard {
             begun: at
         )
         _ = try await journal.intend(intent, opening: debt)
-        return record
+        return (record, debt)
     }
 }
 
