@@ -13,21 +13,21 @@ def moment(text):
 
 
 def told(judge):
-    """What the servers' logs say: (time, table, row, number of the server), in their order."""
+    """What the servers' logs say: (time, table, row), in their order."""
     lines = []
-    for number, server in enumerate(judge.night.servers):
+    for server in judge.night.servers:
         with open(server.log, encoding="utf-8", errors="replace") as file:
             for line in file:
                 found = re.match(r"([0-9.]+) LOG:  yard (\w+) (\{.*\})$", line)
                 if found:
-                    lines.append((float(found[1]), found[2], json.loads(found[3]), number))
+                    lines.append((float(found[1]), found[2], json.loads(found[3])))
     return sorted(lines, key=lambda line: line[0])
 
 
 def rights(lines, judge, breaches):
-    """For each serial its rights as [holder, from, until, server], and the gateways' names."""
+    """For each serial its rights as [holder, from, until], and the gateways' names."""
     held, names = {}, {}
-    for time, table, row, server in lines:
+    for time, table, row in lines:
         if table == "gateway":
             names[row["instance"]] = row["name"]
         if table != "module":
@@ -41,19 +41,19 @@ def rights(lines, judge, breaches):
         until = moment(row["expires"])
         if last and last[0] == holder and last[2] >= time:
             # A standby that lacks the last moments knows of a renewal before; the holder has the later one.
-            last[2:] = [max(last[2], until) if server != last[3] else until, server]
+            last[2] = max(last[2], until)
             continue
         if last and last[0] != holder and last[2] > time and until > time:
             breaches.append(f"{judge.of_serial[row['serial'].lower()]}: {names.get(holder, holder)} got the right "
                             f"{last[2] - time:.1f} s before that of {names.get(last[0], last[0])} ended")
-        list_.append([holder, time, until, server])
+        list_.append([holder, time, until])
     return held, names
 
 
 def waves(lines, breaches):
     """No vehicle is begun before its wave."""
     wave, state = {}, {}
-    for _, table, row, _ in lines:
+    for _, table, row in lines:
         if table == "rollout":
             wave[row["beginning"]] = row["wave"]
         if table == "execution":
@@ -119,7 +119,7 @@ def check(judge):
         elif what in ACTS:
             acts += 1
             has = any(names.get(holder) == gateway and begin - slack <= time <= end + slack
-                      for holder, begin, end, _ in held.get(serial, []))
+                      for holder, begin, end in held.get(serial, []))
             if not has and (vehicle, gateway, what) not in seen:
                 seen.add((vehicle, gateway, what))
                 breaches.append(f"{gateway} did {what} on {vehicle} at {time - yard.wall:.1f} without a right")
