@@ -71,6 +71,13 @@ extension Execution {
         return asked.duration(to: time.now)
     }
 
+    /// Waits until this turn may make a link; returns how long that took.
+    func takeLink() async -> Duration {
+        let asked = time.now
+        await depot.air.takeLink()
+        return asked.duration(to: time.now)
+    }
+
     /// The link was lost or not made: this is not the vehicle's fault when the adapter may have too
     /// many.
     func losesLink() -> Bool {

@@ -94,17 +94,11 @@ extension Execution: UpdateOwner {
     /// Searches once for the module, in either role; nil when it was not heard.
     func seek(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
         let deadline = deadline.advanced(by: try await yieldLink())
-        let sighting: ModuleSighting?
-        do throws(RadioError) {
-            sighting = try await link.seek(
-                driver.recogniser,
-                bootloader: (debt?.bootloaderPlace ?? record.bootloaderPlace).map {
-                    Peer(handle: $0)
-                },
-                before: deadline,
-                unless: isStopped
-            )
-        } catch { throw Halt(error, "while searching") }
+        var sighting = try await look(before: deadline)
+        if sighting != nil, await takeLink() >= Self.lastingSighting {
+            // It may have restarted again, or moved away.
+            sighting = try await look(before: time.now.advanced(by: ReturnPause.look))
+        }
         if let sighting {
             lastSignal = sighting.signal
             debt?.seenRun = depot.run
@@ -113,13 +107,37 @@ extension Execution: UpdateOwner {
         return sighting
     }
 
+    /// How long the link to a module that restarted lasts, with the usual supervision timeout.
+    private static let linkEnds = Duration.milliseconds(500)
+    /// How long a module counts as being where it was heard.
+    private static let lastingSighting = Duration.seconds(5)
+
+    private func look(before deadline: Moment) async throws(Halt) -> ModuleSighting? {
+        do throws(RadioError) {
+            return try await link.seek(
+                driver.recogniser,
+                bootloader: (debt?.bootloaderPlace ?? record.bootloaderPlace).map {
+                    Peer(handle: $0)
+                },
+                before: deadline,
+                unless: isStopped
+            )
+        } catch { throw Halt(error, "while searching") }
+    }
+
     /// Connects; while another program is connected to the module, or the adapter carries no further
     /// link, waits with the adapter free.
     func connect(to sighting: ModuleSighting) async throws(RadioError) {
         let patience = time.now.advanced(by: depot.rules.heldPatience)
+        var isSecond = false
         while true {
+            await depot.air.takeLink()
             do throws(RadioError) {
                 return try await link.connect(to: sighting)
+            } catch  where error == .noFreeLink && !isSecond {
+                // The turn may be that of a module that restarted: its link ends a little later.
+                isSecond = true
+                await time.sleep(for: Self.linkEnds, "another link to end")
             } catch  where error == .heldByAnother || error == .noFreeLink {
                 guard time.now < patience, await rested(after: error) else { throw error }
             } catch {

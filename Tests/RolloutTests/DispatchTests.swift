@@ -158,6 +158,83 @@ import Testing
         )
     }
 
+    @Test func `a restarting module is searched for beside the links, and then waits for one`() {
+        var dispatch = dispatch((0..<3).map { vehicle(-50 - $0) }, links: 2)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        dispatch.gaveBack(0, at: at(1))
+        #expect(dispatch.grants(at: at(1), mostUnderWay: 9) == [.begin(vehicle: 2, adapter: 0)])
+        _ = dispatch.asks(0, .settling)
+        #expect(dispatch.grants(at: at(2), mostUnderWay: 9) == [.goOn(vehicle: 0, adapter: 0)])
+        #expect(!dispatch.isExcess(0) && !dispatch.isExcess(1))
+        let hasLink = dispatch.asksForLink(0)
+        #expect(!hasLink)
+        #expect(dispatch.grants(at: at(3), mostUnderWay: 9) == [])
+        dispatch.ended(1, at: at(4))
+        #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.link(vehicle: 0, adapter: 0)])
+        let hasOne = dispatch.asksForLink(0)
+        #expect(hasOne && dispatch.adapters[0].searchers == 0)
+    }
+
+    @Test func `no more modules are searched for than there are other links`() {
+        var dispatch = dispatch((0..<5).map { vehicle(-50 - $0) }, links: 3)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        for vehicle in 0..<3 { dispatch.gaveBack(vehicle, at: at(1)) }
+        _ = dispatch.grants(at: at(1), mostUnderWay: 5)
+        for vehicle in 0..<3 { _ = dispatch.asks(vehicle, .settling) }
+        _ = dispatch.grants(at: at(2), mostUnderWay: 5)
+        #expect((0..<3).map { dispatch.vehicles[$0].isSearching } == [true, true, false])
+        #expect(dispatch.adapters[0].holders == 5 && dispatch.adapters[0].searchers == 2)
+        dispatch.gaveBack(0, at: at(3))
+        #expect(dispatch.adapters[0].holders == 4 && dispatch.adapters[0].searchers == 1)
+    }
+
+    @Test func `a bootloader is not searched for beside the links, and its link comes first`() {
+        var dispatch = dispatch((0..<4).map { vehicle(-50 - $0) }, links: 2)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        for vehicle in 0..<2 { dispatch.gaveBack(vehicle, at: at(1)) }
+        _ = dispatch.grants(at: at(1), mostUnderWay: 9)
+        _ = dispatch.asks(0, .settling)
+        _ = dispatch.asks(1, .bootloader)
+        #expect(dispatch.grants(at: at(2), mostUnderWay: 9) == [.goOn(vehicle: 0, adapter: 0)])
+        _ = dispatch.asksForLink(0)
+        dispatch.ended(2, at: at(3))
+        #expect(dispatch.grants(at: at(3), mostUnderWay: 9) == [.goOn(vehicle: 1, adapter: 0)])
+        dispatch.ended(3, at: at(4))
+        #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.link(vehicle: 0, adapter: 0)])
+    }
+
+    @Test func `who waits for a link of a lost adapter is let go, and so is one that stops`() {
+        for stops in [false, true] {
+            var dispatch = dispatch((0..<3).map { vehicle(-50 - $0) }, links: 2)
+            _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+            dispatch.gaveBack(0, at: at(1))
+            _ = dispatch.grants(at: at(1), mostUnderWay: 9)
+            _ = dispatch.asks(0, .settling)
+            _ = dispatch.grants(at: at(2), mostUnderWay: 9)
+            _ = dispatch.asksForLink(0)
+            if stops { dispatch.leavesLine(0) } else { dispatch.lost(0) }
+            let grants = dispatch.grants(at: at(3), mostUnderWay: 9)
+            #expect(grants == (stops ? [] : [.link(vehicle: 0, adapter: 0)]))
+            dispatch.ended(0, at: at(4))
+            #expect(dispatch.adapters[0].holders == 2 && dispatch.adapters[0].searchers == 0)
+        }
+    }
+
+    @Test func `while few are under way, a new one comes before a module that settles`() {
+        var dispatch = dispatch((0..<6).map { vehicle(-50 - $0) }, links: 2)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        dispatch.gaveBack(0, at: at(1))
+        _ = dispatch.grants(at: at(1), mostUnderWay: 9)
+        _ = dispatch.asks(0, .settling)
+        _ = dispatch.grants(at: at(2), mostUnderWay: 9)
+        _ = dispatch.asksForLink(0)
+        dispatch.gaveBack(1, at: at(3))
+        #expect(dispatch.grants(at: at(3), mostUnderWay: 9) == [.begin(vehicle: 3, adapter: 0)])
+        // Two for each link are under way: what was begun is finished first.
+        dispatch.gaveBack(2, at: at(4))
+        #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.link(vehicle: 0, adapter: 0)])
+    }
+
     @Test(arguments: [(1, 1), (1, 3), (4, 1), (4, 2)])
     func `no adapter ever has more links than it may`(adapters: Int, links: Int) {
         var random = SplitMix64(seed: UInt64(adapters * 10 + links))
@@ -174,10 +251,22 @@ import Testing
             let now = at(Int64(second))
             for grant in dispatch.grants(at: now, mostUnderWay: 1_000) {
                 switch grant {
-                case .begin(let vehicle, _), .goOn(let vehicle, _): holding.insert(vehicle)
+                case .begin(let vehicle, _), .link(let vehicle, _): holding.insert(vehicle)
+                case .goOn(let vehicle, _):
+                    // Its module is heard, or not.
+                    if random.chance(0.3) {
+                        dispatch.gaveBack(vehicle, at: now)
+                        resting.insert(vehicle)
+                    } else if dispatch.asksForLink(vehicle) {
+                        holding.insert(vehicle)
+                    }
                 }
             }
-            #expect(dispatch.adapters.allSatisfy { $0.holders <= links })
+            #expect(
+                dispatch.adapters.allSatisfy {
+                    $0.holders - $0.searchers <= links && $0.searchers < links
+                }
+            )
             #expect(dispatch.underWay <= adapters * links * 8)
             if let vehicle = holding.sorted().randomElement(using: &random) {
                 holding.remove(vehicle)

@@ -61,9 +61,34 @@ import Testing
         let bench = Bench()
         for _ in 0..<20 { bench.send(0, for: 4, at: 0) }
         #expect(bench.quota.links == 1)
-        bench.send(1, for: 8, at: 8_000)
+        bench.send(1, for: 4, at: 8_000)
         #expect(bench.quota.links == 2)
         #expect(bench.quota.proven == 1)
+    }
+
+    @Test(arguments: [(1, 3...6), (2, 12...20)])
+    func `a trial without anything to compare is short before the first failure`(
+        learned: Int,
+        seconds: ClosedRange<Int>
+    ) {
+        let bench = Bench(from: learned)
+        bench.send(learned, for: 4 * learned, at: 8_000)
+        #expect(bench.quota.links == learned + 1)
+        // The links that were there before have sent all that they had.
+        for link in 0..<learned { bench.quota.ended(link) }
+        var waited = 0
+        while bench.quota.proven == learned, waited < 60 {
+            bench.send(0, for: 1, at: 0)
+            waited += 1
+        }
+        #expect(seconds.contains(waited), "\(waited) s")
+    }
+
+    @Test func `links without work prove nothing early`() {
+        let bench = Bench()
+        bench.send(1, for: 4, at: 8_000)
+        bench.send(0, for: 14, isFull: false, at: 0)
+        #expect(bench.quota.proven == 1 && bench.quota.links == 2)
     }
 
     @Test func `without work for a further link, none is tried`() {

@@ -19,6 +19,12 @@ package protocol Airtime: Sendable {
     /// Returns immediately, without a turn, when the execution is asked to stop.
     func take(for need: AirtimeNeed) async
 
+    /// Waits until this turn may make a link: one in which a restarting module is searched for has
+    /// none.
+    ///
+    /// Returns immediately, without a link, when the execution is asked to stop.
+    func takeLink() async
+
     /// Reports that the adapter of this turn does not work, so that it gets no work for some time.
     func failed(_ error: RadioError)
 
@@ -64,6 +70,7 @@ package struct SoleAirtime: Airtime {
     package var nearness: Nearness? { nil }
     package func giveBack() {}
     package func take(for need: AirtimeNeed) async {}
+    package func takeLink() async {}
     package func failed(_ error: RadioError) {}
     package func shows(_ sign: LinkSign) -> Bool { false }
     package var isExcess: Bool { false }

@@ -3,10 +3,13 @@ package import Base
 /// Decides which vehicle gets which adapter next, from facts alone, without clock and radio.
 ///
 /// A vehicle is identified by its index in the rollout's list. Vehicles under way come before new
-/// ones, so that begun work is finished; among new ones, first those that were left in the middle
+/// ones, so that begun work is finished, except where `isShort` says so; among new ones, first those that were left in the middle
 /// of an update, then those that other machines leave to this one, and last those that another
 /// machine hears better; then those with the strongest signal, then those with the fewest attempts,
 /// then by place in the list.
+///
+/// A turn is one of an adapter's links, except where a restarting module is searched for beside the
+/// links: then the vehicle asks for a link when it has found its module.
 package struct Dispatch: Sendable {
     /// The state of a vehicle.
     package enum Phase: Equatable, Sendable {
@@ -63,6 +66,8 @@ package struct Dispatch: Sendable {
         /// How much time of adapters it has used.
         package var airtime = Duration.zero
         package var lastAdapter: Int?
+        /// Whether its turn is one without a link: it searches for its module, or waits for a link.
+        package var isSearching = false
 
         package init() {}
 
@@ -83,6 +88,8 @@ package struct Dispatch: Sendable {
         package fileprivate(set) var quota: LinkQuota
         fileprivate var told: Int
         package var holders = 0
+        /// How many of the holders have no link.
+        package var searchers = 0
         package var isListening = false
         /// Whether it has scanned since it became available.
         package var hasListened = false
@@ -100,7 +107,12 @@ package struct Dispatch: Sendable {
             told = quota.proven
         }
 
-        fileprivate var hasFreeLink: Bool { holders < quota.links }
+        fileprivate var links: Int { holders - searchers }
+        fileprivate var hasFreeLink: Bool { links < quota.links }
+        /// Whether a further vehicle may search beside the links.
+        ///
+        /// An adapter with a single link does one thing at a time.
+        fileprivate var hasFreeEar: Bool { searchers < quota.links - 1 }
 
         private static let shortPause = Duration.seconds(1)
 
@@ -118,6 +130,8 @@ package struct Dispatch: Sendable {
         case begin(vehicle: Int, adapter: Int)
         /// Continue this vehicle on this adapter.
         case goOn(vehicle: Int, adapter: Int)
+        /// Let this vehicle, which has a turn on this adapter, make a link.
+        case link(vehicle: Int, adapter: Int)
     }
 
     package private(set) var vehicles: [Vehicle]
@@ -130,11 +144,15 @@ package struct Dispatch: Sendable {
     private let overlaps: Bool
     /// The most vehicles under way for each link: more would wait with their work half done.
     private static let underWayPerLink = 8
+    /// With fewer for each link, its adapters are idle when all modules restart or settle.
+    private static let leastUnderWayPerLink = 2
 
     private var ready: [Heap<Candidate>]
     /// Vehicles that are begun unheard, on any adapter.
     private var readyAnywhere = Heap<Candidate>()
     private var line: [Asking] = []
+    /// Vehicles that have found their module, and wait for a link of the adapter of their turn.
+    private var found: [Int] = []
     private var nextTicket = 0
     package var underWay: Int { active.count }
     /// Vehicles under way.
@@ -313,8 +331,18 @@ extension Dispatch {
         }
     }
 
+    /// The vehicle wants to make a link; true when its turn has one.
+    package mutating func asksForLink(_ vehicle: Int) -> Bool {
+        guard vehicles[vehicle].isSearching else { return true }
+        found.append(vehicle)
+        return false
+    }
+
     /// The vehicle leaves the line because it is to stop.
+    ///
+    /// If it has found its module, its turn counts as a link, which may be one too many for a moment.
     package mutating func leavesLine(_ vehicle: Int) {
+        if case .holding(let adapter, _) = vehicles[vehicle].phase { link(vehicle, on: adapter) }
         guard case .asking = vehicles[vehicle].phase else { return }
         line.removeAll { $0.vehicle == vehicle }
         vehicles[vehicle].phase = .resting
@@ -362,6 +390,8 @@ extension Dispatch {
     {
         vehicles[vehicle].airtime += since.duration(to: now)
         spent += since.duration(to: now)
+        found.removeAll { $0 == vehicle }
+        search(false, vehicle, on: adapter)
         adapters[adapter].holders -= 1
         adapters[adapter].quota.ended(vehicle)
         if adapters[adapter].holders == 0, let from = adapters[adapter].busySince {
@@ -369,6 +399,12 @@ extension Dispatch {
             adapters[adapter].busySince = nil
             adapters[adapter].note(busyFrom: from, to: now)
         }
+    }
+
+    private mutating func search(_ isSearching: Bool, _ vehicle: Int, on adapter: Int) {
+        guard vehicles[vehicle].isSearching != isSearching else { return }
+        vehicles[vehicle].isSearching = isSearching
+        adapters[adapter].searchers += isSearching ? 1 : -1
     }
 
     private mutating func hold(_ adapter: Int, by vehicle: Int, at now: Moment) {
@@ -475,14 +511,16 @@ extension Dispatch {
     /// The link of the vehicle's turn shows something; true when its adapter may have too many.
     package mutating func shows(_ vehicle: Int, _ sign: LinkSign, at now: Moment) -> Bool {
         guard case .holding(let adapter, _) = vehicles[vehicle].phase else { return false }
-        let others = adapters[adapter].holders - 1
+        let others = adapters[adapter].links - 1
         return adapters[adapter].quota.take(sign, of: vehicle, beside: others, at: now)
     }
 
     /// Whether the vehicle has a turn, on an adapter with too many links.
     package func isExcess(_ vehicle: Int) -> Bool {
-        guard case .holding(let adapter, _) = vehicles[vehicle].phase else { return false }
-        return adapters[adapter].holders > adapters[adapter].quota.links
+        guard case .holding(let adapter, _) = vehicles[vehicle].phase,
+            !vehicles[vehicle].isSearching
+        else { return false }
+        return adapters[adapter].links > adapters[adapter].quota.links
     }
 
     /// Lets each adapter decide on its links; returns those of which something new is proven.
@@ -501,33 +539,83 @@ extension Dispatch {
 
 extension Dispatch {
     /// The most vehicles under way: with more, modules would wait in the middle of an update.
-    package var mostUnderWay: Int {
-        adapters.reduce(0) { $1.isUsable ? $0 + $1.quota.links : $0 } * Self.underWayPerLink
+    package var mostUnderWay: Int { usableLinks * Self.underWayPerLink }
+
+    private var usableLinks: Int {
+        adapters.reduce(0) { $1.isUsable ? $0 + $1.quota.links : $0 }
+    }
+
+    /// Whether so few vehicles are under way that a new one comes before a module that only has to be
+    /// watched until it settles.
+    ///
+    /// Only such modules are left at the end of a wave then, which takes less time than whole updates.
+    /// An adapter with a single link finishes what it has begun.
+    private func isShort(of adapter: Int) -> Bool {
+        adapters[adapter].quota.links > 1
+            && underWay < usableLinks * Self.leastUnderWayPerLink
     }
 
     /// Grants free links; at most `mostUnderWay` vehicles may be under way afterwards.
     package mutating func grants(at now: Moment, mostUnderWay: Int) -> [Grant] {
         tidy()
-        var grants: [Grant] = []
+        var grants = linksOfLostAdapters()
         let most = min(mostUnderWay, self.mostUnderWay)
         while true {
             let free = adapters.indices.filter {
                 adapters[$0].isUsable && !adapters[$0].isListening
-                    && adapters[$0].hasFreeLink
+                    && (adapters[$0].hasFreeLink || adapters[$0].hasFreeEar)
             }
             let order = free.sorted {
                 (adapters[$0].holders, $0) < (adapters[$1].holders, $1)
             }
-            var found: Grant?
-            for adapter in order where found == nil { found = next(on: adapter, most) }
-            guard let found else { return grants }
-            perform(found, at: now)
-            grants.append(found)
+            var grant: Grant?
+            for adapter in order where grant == nil { grant = next(on: adapter, most) }
+            guard let grant else { return grants }
+            perform(grant, at: now)
+            grants.append(grant)
+        }
+    }
+
+    /// Grants links of adapters that do not work: the vehicles learn it when they connect.
+    private mutating func linksOfLostAdapters() -> [Grant] {
+        let lost = found.compactMap { vehicle -> (vehicle: Int, adapter: Int)? in
+            guard let adapter = vehicles[vehicle].lastAdapter, !adapters[adapter].isUsable else {
+                return nil
+            }
+            return (vehicle, adapter)
+        }
+        for (vehicle, adapter) in lost { link(vehicle, on: adapter) }
+        return lost.map { .link(vehicle: $0.vehicle, adapter: $0.adapter) }
+    }
+
+    private mutating func link(_ vehicle: Int, on adapter: Int) {
+        found.removeAll { $0 == vehicle }
+        search(false, vehicle, on: adapter)
+    }
+
+    /// Whether a turn for this need begins without a link.
+    private func searches(_ need: AirtimeNeed, on adapter: Int) -> Bool {
+        switch need {
+        // The module restarts, and nobody knows for how long.
+        case .settling: adapters[adapter].hasFreeEar
+        // A bootloader does not wait forever: a link is kept for it.
+        case .bootloader, .next, .search: false
         }
     }
 
     private func next(on adapter: Int, _ most: Int) -> Grant? {
-        let fit = line.filter { canUse($0.vehicle, adapter) }
+        let hasFreeLink = adapters[adapter].hasFreeLink
+        let fit = line.filter {
+            (hasFreeLink || searches($0.need, on: adapter)) && canUse($0.vehicle, adapter)
+        }
+        let waiting = hasFreeLink ? found.first { vehicles[$0].lastAdapter == adapter } : nil
+        let new = hasFreeLink && underWay < most ? candidate(for: adapter) : nil
+        if let new, isShort(of: adapter), settlesAtMost(fit.first, on: adapter) {
+            return .begin(vehicle: new.vehicle, adapter: adapter)
+        }
+        if let waiting, fit.first?.need != .bootloader {
+            return .link(vehicle: waiting, adapter: adapter)
+        }
         if let first = fit.first {
             // Among equal ones, prefer a vehicle that was on this adapter before: its host
             // remembers the module.
@@ -536,9 +624,17 @@ extension Dispatch {
             }
             return .goOn(vehicle: (same ?? first).vehicle, adapter: adapter)
         }
-        guard underWay < most else { return nil }
-        let candidates = [readyAnywhere.first, ready[adapter].first].compactMap { $0 }
-        return candidates.min().map { .begin(vehicle: $0.vehicle, adapter: adapter) }
+        return new.map { .begin(vehicle: $0.vehicle, adapter: adapter) }
+    }
+
+    private func candidate(for adapter: Int) -> Candidate? {
+        [readyAnywhere.first, ready[adapter].first].compactMap { $0 }.min()
+    }
+
+    /// Whether the first in the line is nobody, or one that wants to settle and needs a link for that.
+    private func settlesAtMost(_ first: Asking?, on adapter: Int) -> Bool {
+        guard let first else { return true }
+        return first.need == .settling && !searches(first.need, on: adapter)
     }
 
     /// A vehicle continues on an adapter that has heard it, or on any adapter when none has.
@@ -553,8 +649,13 @@ extension Dispatch {
     private mutating func perform(_ grant: Grant, at now: Moment) {
         switch grant {
         case .goOn(let vehicle, let adapter):
+            if case .asking(let need) = vehicles[vehicle].phase {
+                search(searches(need, on: adapter), vehicle, on: adapter)
+            }
             line.removeAll { $0.vehicle == vehicle }
             hold(adapter, by: vehicle, at: now)
+        case .link(let vehicle, let adapter):
+            link(vehicle, on: adapter)
         case .begin(let vehicle, let adapter):
             unqueue(vehicle)
             vehicles[vehicle].turn = .usual

@@ -5,9 +5,9 @@ package import Base
 ///
 /// More links are a trial. It succeeds when the links that were there before are not so much slower
 /// that nothing was won, and fails when that is so or two links were lost. Up to the first failure
-/// the number doubles, and from then on one link at a time is tried, after a rest. Only links on
-/// which image bytes are confirmed are compared: one that searches, restarts or settles says
-/// nothing about the adapter.
+/// the number doubles, and trials are short; from then on one link at a time is tried, after a rest.
+/// Only links on which image bytes are confirmed are compared: one that searches, restarts or
+/// settles says nothing about the adapter.
 package struct LinkQuota: Sendable {
     private enum State {
         /// The number has proven itself; a trial may begin at this moment. Next: `trying`.
@@ -26,10 +26,13 @@ package struct LinkQuota: Sendable {
         var usual: Double?
     }
 
-    /// How long the links are watched before a decision.
-    package static let span = Duration.seconds(4)
+    /// How long the links are watched before a decision, before the first failure and after it.
+    private static let firstSpan = Duration.seconds(2)
+    private static let laterSpan = Duration.seconds(4)
     /// A trial in which nothing could be compared, and nothing was lost, succeeds.
-    package static let longestTrial = Duration.seconds(20)
+    private static let longestTrial = Duration.seconds(20)
+    /// Before the first failure it succeeds when all its links had work for this long.
+    private static let firstTrial = Duration.seconds(4)
     /// The pause after a failed trial; it doubles with each one in a row.
     package static let rest = Duration.seconds(60)
     private static let longestRest = Duration.seconds(600)
@@ -52,6 +55,8 @@ package struct LinkQuota: Sendable {
     private var nextRest = LinkQuota.rest
     private var doubles: Bool
     private var spanBegan: Moment?
+    /// Since when all links have had work, and there was more.
+    private var fullSince: Moment?
     private var transfers: [Int: Transfer] = [:]
     /// The links that broke lately, when the number had proven itself.
     private var broken: [(link: Int, at: Moment)] = []
@@ -147,8 +152,9 @@ package struct LinkQuota: Sendable {
 
     /// Decides at the end of each span; `isFull` is true when there is work for a further link.
     package mutating func look(at now: Moment, isFull: Bool) {
+        fullSince = isFull ? fullSince ?? now : nil
         guard let began = spanBegan else { return spanBegan = now }
-        guard began.duration(to: now) >= Self.span else { return }
+        guard began.duration(to: now) >= span else { return }
         spanBegan = now
         let rates = takeRates(at: now)
         let sent = pairs(rates)
@@ -159,7 +165,7 @@ package struct LinkQuota: Sendable {
             let growth = Double(rates.count) / Double(max(1, senders)) * after / max(1, before)
             let compares = before > 0 && rates.count > senders
             if compares, growth < Self.gain { return giveBack(to: proven, at: now) }
-            guard compares || since.duration(to: now) >= Self.longestTrial else { return }
+            guard compares || hasLasted(since, at: now) else { return }
             proven = links
             nextRest = Self.rest
             state = .proven(rests: now)
@@ -172,8 +178,18 @@ package struct LinkQuota: Sendable {
         guard case .proven(let rests) = state, isFull, rests <= now, links < most,
             !rates.isEmpty
         else { return }
+        fullSince = nil
         links = min(most, doubles ? links * 2 : links + 1)
         state = .trying(since: now, senders: rates.count, lost: 0)
+    }
+
+    private var span: Duration { doubles ? Self.firstSpan : Self.laterSpan }
+
+    /// Whether a trial in which nothing could be compared is long enough.
+    private func hasLasted(_ since: Moment, at now: Moment) -> Bool {
+        if since.duration(to: now) >= Self.longestTrial { return true }
+        guard doubles, let fullSince else { return false }
+        return max(since, fullSince).duration(to: now) >= Self.firstTrial
     }
 
     /// Bytes a second of the links that sent over the whole span, which ends now.
@@ -181,11 +197,11 @@ package struct LinkQuota: Sendable {
         var rates: [Int: Double] = [:]
         for (link, transfer) in transfers {
             let took = transfer.mark.at.duration(to: transfer.last.at)
-            if took >= Self.span / 2 {
+            if took >= span / 2 {
                 let bytes = transfer.last.bytes - transfer.mark.bytes
                 rates[link] = Double(bytes) / (took / .seconds(1))
             }
-            if transfer.last.at.duration(to: now) >= Self.span {
+            if transfer.last.at.duration(to: now) >= span {
                 transfers[link] = nil
             } else {
                 transfers[link]?.mark = transfer.last

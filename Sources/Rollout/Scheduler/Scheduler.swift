@@ -123,6 +123,8 @@ package struct Scheduler: Sendable {
         dispatch.asks(vehicle, need)
     }
 
+    package mutating func asksForLink(_ vehicle: Int) -> Bool { dispatch.asksForLink(vehicle) }
+
     package mutating func leavesLine(_ vehicle: Int) { dispatch.leavesLine(vehicle) }
 
     package mutating func shows(_ vehicle: Int, _ sign: LinkSign, at now: Moment) -> Bool {
@@ -420,7 +422,8 @@ package struct Scheduler: Sendable {
         return dispatch.grants(at: now, mostUnderWay: most).map { grant in
             switch grant {
             case .begin(let vehicle, let adapter): .begin(vehicle: vehicle, adapter: adapter)
-            case .goOn(let vehicle, let adapter): .goOn(vehicle: vehicle, adapter: adapter)
+            case .goOn(let vehicle, let adapter), .link(let vehicle, let adapter):
+                .goOn(vehicle: vehicle, adapter: adapter)
             }
         }
     }

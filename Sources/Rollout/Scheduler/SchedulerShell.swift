@@ -51,11 +51,23 @@ final class SchedulerShell: Sendable {
     }
 
     func take(_ vehicle: Int, _ need: AirtimeNeed) async {
+        await wait(vehicle) { $0.asks(vehicle, need) }
+    }
+
+    func takeLink(_ vehicle: Int) async {
+        await wait(vehicle) { $0.asksForLink(vehicle) }
+    }
+
+    /// Waits for what the vehicle asks for; `asks` returns true when it has that already.
+    private func wait(_ vehicle: Int, _ asks: (inout Scheduler) -> Bool) async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let has = with { state in
-                // An execution that is to stop gets no turn, and does not wait for one in vain.
-                if state.stops[vehicle]?.isRequested ?? false { return true }
-                if state.scheduler.asks(vehicle, need) { return true }
+                // An execution that is to stop does not wait in vain.
+                if state.stops[vehicle]?.isRequested ?? false {
+                    state.scheduler.leavesLine(vehicle)
+                    return true
+                }
+                if asks(&state.scheduler) { return true }
                 state.waiters[vehicle] = continuation
                 return false
             }
@@ -206,6 +218,7 @@ struct VehicleAirtime: Airtime {
     var nearness: Nearness? { shell.with { $0.scheduler.dispatch.nearness(of: vehicle) } }
     func giveBack() { shell.gaveBack(vehicle) }
     func take(for need: AirtimeNeed) async { await shell.take(vehicle, need) }
+    func takeLink() async { await shell.takeLink(vehicle) }
     func failed(_ error: RadioError) { shell.failed(vehicle, error) }
     func shows(_ sign: LinkSign) -> Bool { shell.shows(vehicle, sign) }
     var isExcess: Bool { shell.with { $0.scheduler.dispatch.isExcess(vehicle) } }
