@@ -81,6 +81,7 @@ extension Execution {
     /// The link was lost or not made: this is not the vehicle's fault when the adapter may have too
     /// many.
     func losesLink() -> Bool {
+        hasShownLoss = true
         guard depot.air.shows(.lost) else { return false }
         isCrowded = true
         return true

@@ -133,7 +133,9 @@ extension Execution: UpdateOwner {
         while true {
             await depot.air.takeLink()
             do throws(RadioError) {
-                return try await link.connect(to: sighting)
+                try await link.connect(to: sighting)
+                hasShownLoss = false
+                return
             } catch  where error == .noFreeLink && !isSecond {
                 // The turn may be that of a module that restarted: its link ends a little later.
                 isSecond = true

@@ -107,6 +107,7 @@ extension Execution {
         case .stopped:
             throw .stopped
         case .failed(let fault):
+            if fault.kind == .linkLost, !hasShownLoss { _ = losesLink() }
             switch fault.failure {
             case .integrity: throw .verdict(.failed, .integrity, fault.description)
             case .rejected: throw .verdict(.rejected, .rejected, fault.description)

@@ -35,6 +35,8 @@ final class Execution {
     var host = HostPatience()
     /// Whether a link of this attempt broke, or was refused, beside too many others of its adapter.
     var isCrowded = false
+    /// Whether the adapter knows that the last link was lost, or not made.
+    var hasShownLoss = false
     /// Attempts that were not counted because of that: so that a vehicle whose links always break
     /// comes to an end, there are a few at most.
     private var sparedAttempts = 0
@@ -288,6 +290,8 @@ final class Execution {
             }
         } catch .failure(.transient, _) where isCrowded && sparedAttempts < Self.mostSpared {
             sparedAttempts += 1
+            // The radio works, and the wait for a turn is no fault of it: what is spared is counted.
+            host.works()
             return .host(.noFreeLink)
         } catch { return error }
     }

@@ -221,18 +221,37 @@ import Testing
     }
 
     @Test func `while few are under way, a new one comes before a module that settles`() {
-        var dispatch = dispatch((0..<6).map { vehicle(-50 - $0) }, links: 2)
+        var dispatch = dispatch((0..<8).map { vehicle(-50 - $0) }, links: 2)
         _ = dispatch.grants(at: at(0), mostUnderWay: 9)
         dispatch.gaveBack(0, at: at(1))
         _ = dispatch.grants(at: at(1), mostUnderWay: 9)
         _ = dispatch.asks(0, .settling)
         _ = dispatch.grants(at: at(2), mostUnderWay: 9)
         _ = dispatch.asksForLink(0)
-        dispatch.gaveBack(1, at: at(3))
-        #expect(dispatch.grants(at: at(3), mostUnderWay: 9) == [.begin(vehicle: 3, adapter: 0)])
-        // Two for each link are under way: what was begun is finished first.
-        dispatch.gaveBack(2, at: at(4))
+        for vehicle in 1...3 {
+            dispatch.gaveBack(vehicle, at: at(3))
+            #expect(
+                dispatch.grants(at: at(3), mostUnderWay: 9)
+                    == [.begin(vehicle: vehicle + 2, adapter: 0)]
+            )
+        }
+        // Three for each link are under way: what was begun is finished first.
+        dispatch.gaveBack(4, at: at(4))
         #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.link(vehicle: 0, adapter: 0)])
+    }
+
+    @Test func `while few are under way, no new one comes before another attempt`() {
+        var dispatch = dispatch((0..<8).map { vehicle(-50 - $0) }, links: 2)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        for vehicle in 0...1 { dispatch.gaveBack(vehicle, at: at(1)) }
+        _ = dispatch.grants(at: at(1), mostUnderWay: 9)
+        for vehicle in 0...1 { _ = dispatch.asks(vehicle, .settling) }
+        _ = dispatch.grants(at: at(2), mostUnderWay: 9)
+        dispatch.gaveBack(2, at: at(3))
+        _ = dispatch.asks(2, .next)
+        #expect(dispatch.grants(at: at(3), mostUnderWay: 9) == [.goOn(vehicle: 1, adapter: 0)])
+        dispatch.ended(3, at: at(4))
+        #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.goOn(vehicle: 2, adapter: 0)])
     }
 
     @Test(arguments: [(1, 1), (1, 3), (4, 1), (4, 2)])

@@ -66,7 +66,7 @@ import Testing
         #expect(bench.quota.proven == 1)
     }
 
-    @Test(arguments: [(1, 3...6), (2, 12...20)])
+    @Test(arguments: [(1, 5...8), (2, 12...20)])
     func `a trial without anything to compare is short before the first failure`(
         learned: Int,
         seconds: ClosedRange<Int>
@@ -82,6 +82,27 @@ import Testing
             waited += 1
         }
         #expect(seconds.contains(waited), "\(waited) s")
+    }
+
+    @Test(arguments: [0, 1])
+    func `what more links send proves nothing in the first seconds, nor after a loss`(lost: Int) {
+        let bench = Bench()
+        bench.send(1, for: 2, at: 8_000)
+        bench.send(2, for: 5, at: 8_000)
+        #expect(bench.quota.links == 2 && bench.quota.proven == 1)
+        for _ in 0..<lost { #expect(bench.lose(1, beside: 1)) }
+        bench.send(2, for: 4, at: 8_000)
+        #expect(bench.quota.proven == 2 - lost)
+        bench.send(2, for: 14, at: 8_000)
+        #expect(bench.quota.proven >= 2)
+    }
+
+    @Test func `what fewer links send than were tried proves nothing early`() {
+        let bench = Bench(from: 3)
+        bench.send(1, for: 8, at: 8_000)
+        #expect(bench.quota.links == 4)
+        bench.send(2, for: 8, at: 8_000)
+        #expect(bench.quota.links == 4 && bench.quota.proven == 3)
     }
 
     @Test func `links without work prove nothing early`() {

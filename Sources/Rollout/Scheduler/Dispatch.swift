@@ -144,8 +144,8 @@ package struct Dispatch: Sendable {
     private let overlaps: Bool
     /// The most vehicles under way for each link: more would wait with their work half done.
     private static let underWayPerLink = 8
-    /// With fewer for each link, its adapters are idle when all modules restart or settle.
-    private static let leastUnderWayPerLink = 2
+    /// With fewer for each link, whole updates would be left for the end of a wave.
+    private static let leastUnderWayPerLink = 3
 
     private var ready: [Heap<Candidate>]
     /// Vehicles that are begun unheard, on any adapter.
@@ -610,7 +610,7 @@ extension Dispatch {
         }
         let waiting = hasFreeLink ? found.first { vehicles[$0].lastAdapter == adapter } : nil
         let new = hasFreeLink && underWay < most ? candidate(for: adapter) : nil
-        if let new, isShort(of: adapter), settlesAtMost(fit.first, on: adapter) {
+        if let new, isShort(of: adapter), onlyWantToSettle(fit, on: adapter) {
             return .begin(vehicle: new.vehicle, adapter: adapter)
         }
         if let waiting, fit.first?.need != .bootloader {
@@ -631,10 +631,11 @@ extension Dispatch {
         [readyAnywhere.first, ready[adapter].first].compactMap { $0 }.min()
     }
 
-    /// Whether the first in the line is nobody, or one that wants to settle and needs a link for that.
-    private func settlesAtMost(_ first: Asking?, on adapter: Int) -> Bool {
-        guard let first else { return true }
-        return first.need == .settling && !searches(first.need, on: adapter)
+    /// Whether all those in the line want to settle, and need a link for that.
+    ///
+    /// New ones do not come before another attempt: it would wait for as long as there are any.
+    private func onlyWantToSettle(_ line: [Asking], on adapter: Int) -> Bool {
+        line.allSatisfy { $0.need == .settling && !searches($0.need, on: adapter) }
     }
 
     /// A vehicle continues on an adapter that has heard it, or on any adapter when none has.

@@ -29,10 +29,13 @@ package struct LinkQuota: Sendable {
     /// How long the links are watched before a decision, before the first failure and after it.
     private static let firstSpan = Duration.seconds(2)
     private static let laterSpan = Duration.seconds(4)
-    /// A trial in which nothing could be compared, and nothing was lost, succeeds.
+    /// A trial in which nothing could be compared, or a single link was lost, succeeds.
     private static let longestTrial = Duration.seconds(20)
-    /// Before the first failure it succeeds when all its links had work for this long.
-    private static let firstTrial = Duration.seconds(4)
+    /// No trial is shorter: an adapter with too many links drops the first one only after some seconds.
+    ///
+    /// Before the first failure a trial of this length succeeds when all its links had work and none
+    /// was lost.
+    private static let leastTrial = Duration.seconds(6)
     /// The pause after a failed trial; it doubles with each one in a row.
     package static let rest = Duration.seconds(60)
     private static let longestRest = Duration.seconds(600)
@@ -159,13 +162,14 @@ package struct LinkQuota: Sendable {
         let rates = takeRates(at: now)
         let sent = pairs(rates)
         switch state {
-        case .trying(let since, let senders, _):
+        case .trying(let since, let senders, let lost):
             let (before, after) = sent
             // What the links would bring now, for each byte that they brought before.
             let growth = Double(rates.count) / Double(max(1, senders)) * after / max(1, before)
             let compares = before > 0 && rates.count > senders
             if compares, growth < Self.gain { return giveBack(to: proven, at: now) }
-            guard compares || hasLasted(since, at: now) else { return }
+            let shows = compares && rates.count > proven
+            guard hasLasted(since, lost: lost, shows: shows, at: now) else { return }
             proven = links
             nextRest = Self.rest
             state = .proven(rests: now)
@@ -185,11 +189,16 @@ package struct LinkQuota: Sendable {
 
     private var span: Duration { doubles ? Self.firstSpan : Self.laterSpan }
 
-    /// Whether a trial in which nothing could be compared is long enough.
-    private func hasLasted(_ since: Moment, at now: Moment) -> Bool {
-        if since.duration(to: now) >= Self.longestTrial { return true }
+    /// Whether a trial is long enough; `shows` is true when more links send than had proven
+    /// themselves.
+    private func hasLasted(_ since: Moment, lost: Int, shows: Bool, at now: Moment) -> Bool {
+        let lasted = since.duration(to: now)
+        if lasted >= Self.longestTrial { return true }
+        // The first link that is dropped is seldom the last.
+        guard lost == 0 else { return false }
+        if shows { return lasted >= Self.leastTrial }
         guard doubles, let fullSince else { return false }
-        return max(since, fullSince).duration(to: now) >= Self.firstTrial
+        return max(since, fullSince).duration(to: now) >= Self.leastTrial
     }
 
     /// Bytes a second of the links that sent over the whole span, which ends now.
