@@ -221,23 +221,23 @@ import Testing
     }
 
     @Test func `while few are under way, a new one comes before a module that settles`() {
-        var dispatch = dispatch((0..<8).map { vehicle(-50 - $0) }, links: 2)
-        _ = dispatch.grants(at: at(0), mostUnderWay: 9)
+        var dispatch = dispatch((0..<10).map { vehicle(-50 - $0) }, links: 2)
+        _ = dispatch.grants(at: at(0), mostUnderWay: 20)
         dispatch.gaveBack(0, at: at(1))
-        _ = dispatch.grants(at: at(1), mostUnderWay: 9)
+        _ = dispatch.grants(at: at(1), mostUnderWay: 20)
         _ = dispatch.asks(0, .settling)
-        _ = dispatch.grants(at: at(2), mostUnderWay: 9)
+        _ = dispatch.grants(at: at(2), mostUnderWay: 20)
         _ = dispatch.asksForLink(0)
-        for vehicle in 1...3 {
+        for vehicle in 1...5 {
             dispatch.gaveBack(vehicle, at: at(3))
             #expect(
-                dispatch.grants(at: at(3), mostUnderWay: 9)
+                dispatch.grants(at: at(3), mostUnderWay: 20)
                     == [.begin(vehicle: vehicle + 2, adapter: 0)]
             )
         }
-        // Three for each link are under way: what was begun is finished first.
-        dispatch.gaveBack(4, at: at(4))
-        #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.link(vehicle: 0, adapter: 0)])
+        // Four for each link are under way: what was begun is finished first.
+        dispatch.gaveBack(6, at: at(4))
+        #expect(dispatch.grants(at: at(4), mostUnderWay: 20) == [.link(vehicle: 0, adapter: 0)])
     }
 
     @Test func `while few are under way, no new one comes before another attempt`() {

@@ -145,7 +145,7 @@ package struct Dispatch: Sendable {
     /// The most vehicles under way for each link: more would wait with their work half done.
     private static let underWayPerLink = 8
     /// With fewer for each link, whole updates would be left for the end of a wave.
-    private static let leastUnderWayPerLink = 3
+    private static let leastUnderWayPerLink = 4
 
     private var ready: [Heap<Candidate>]
     /// Vehicles that are begun unheard, on any adapter.
