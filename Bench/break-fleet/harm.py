@@ -27,26 +27,34 @@ def server(night, what):
         number = night.server.kill()
         night.yard.count("servers killed", number > 0)
     elif not night.server.start(night.yard.environment):
-        if not os.path.exists(night.yard.folder + "/db/filler"):
+        if not os.path.exists(filler(night)):
             raise RuntimeError("the server did not start again: " + night.server.log)
         night.yard.tell("the server does not start on a full disk")
 
 
+def filler(night):
+    """The file that fills the disk of the servers."""
+    return night.yard.folder + "/db/filler"
+
+
+def empty(night):
+    if os.path.exists(filler(night)):
+        os.unlink(filler(night))
+
+
 def disk(night, what):
     """Fills the disk of the data and of the log of the server, and frees it again."""
-    path = night.yard.folder + "/db/filler"
     if not night.mounted:
         return night.yard.tell("left out: a disk of its own takes root")
     if what == "free":
-        if os.path.exists(path):
-            os.unlink(path)
+        empty(night)
         # A server that could not write its log has ended.
         if night.server.ask("postgres", "SELECT 1", check=False) != "1":
             night.yard.count("servers ended by a full disk")
             server(night, "start")
         return None
     try:
-        with open(path, "wb", buffering=0) as file:
+        with open(filler(night), "wb", buffering=0) as file:
             while True:
                 file.write(bytes(65536))
     except OSError as error:
@@ -88,9 +96,7 @@ def fail_over(night, seconds):
     written = one.ask("postgres", "SELECT pg_current_wal_lsn()", check=False)
     one.kill()
     # Both are on one disk, and a server without room takes nothing over.
-    path = night.yard.folder + "/db/filler"
-    if os.path.exists(path):
-        os.unlink(path)
+    empty(night)
     if not two.start(night.yard.environment):
         raise RuntimeError("the standby did not start again: " + two.log)
     had = two.ask("postgres", "SELECT pg_last_wal_receive_lsn()")
