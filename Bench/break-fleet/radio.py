@@ -25,7 +25,7 @@ def told(judge):
 
 
 def rights(lines, judge, breaches):
-    """For each serial its rights as [holder, from, until], and the gateways' names."""
+    """For each serial its rights as [holder, from, until, epoch], and the gateways' names."""
     held, names = {}, {}
     for time, table, row in lines:
         if table == "gateway":
@@ -35,7 +35,8 @@ def rights(lines, judge, breaches):
         list_, holder = held.setdefault(row["serial"].lower(), []), row["holder"]
         last = list_[-1] if list_ else None
         if holder is None:
-            if last:
+            # A restored database does not know of a right that was given since, and cannot end it.
+            if last and row["epoch"] >= last[3]:
                 last[2] = min(last[2], time)
             continue
         until = moment(row["expires"])
@@ -46,7 +47,7 @@ def rights(lines, judge, breaches):
         if last and last[0] != holder and last[2] > time and until > time:
             breaches.append(f"{judge.of_serial[row['serial'].lower()]}: {names.get(holder, holder)} got the right "
                             f"{last[2] - time:.1f} s before that of {names.get(last[0], last[0])} ended")
-        list_.append([holder, time, until])
+        list_.append([holder, time, until, row["epoch"]])
     return held, names
 
 
@@ -119,7 +120,7 @@ def check(judge):
         elif what in ACTS:
             acts += 1
             has = any(names.get(holder) == gateway and begin - slack <= time <= end + slack
-                      for holder, begin, end in held.get(serial, []))
+                      for holder, begin, end, _ in held.get(serial, []))
             if not has and (vehicle, gateway, what) not in seen:
                 seen.add((vehicle, gateway, what))
                 breaches.append(f"{gateway} did {what} on {vehicle} at {time - yard.wall:.1f} without a right")
