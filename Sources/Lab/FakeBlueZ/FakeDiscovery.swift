@@ -11,7 +11,6 @@ final class FakeDiscovery {
     private var filters: [String: DiscoveryFilter] = [:]
     private var clients: Set<String> = []
     private var deafness = Deafness.none
-    private var wasPoweredOff = false
     /// When each device was last reported, for clients that want no duplicates.
     private var told: [String: Moment] = [:]
     /// Devices heard in this scan.

@@ -5,7 +5,6 @@ enum Colour: Int {
     case red = 31
     case green = 32
     case yellow = 33
-    case cyan = 36
     case faint = 2
 
     func paint(_ text: String) -> String { "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" }

@@ -12,18 +12,6 @@ package struct FleetStart: Sendable, Equatable {
     }
 }
 
-extension Schema {
-    /// The runs that worked for a fleet; `told` is 1 when the database has the beginning, 2 when it has the end too.
-    static let fleetRuns = """
-        ALTER TABLE runs ADD COLUMN fleet_instance TEXT;
-        ALTER TABLE runs ADD COLUMN fleet_gateway TEXT;
-        ALTER TABLE runs ADD COLUMN fleet_beginning INTEGER;
-        ALTER TABLE runs ADD COLUMN counts TEXT;
-        ALTER TABLE runs ADD COLUMN told INTEGER NOT NULL DEFAULT 0 CHECK (told IN (0, 1, 2));
-        CREATE INDEX runs_untold ON runs (number) WHERE fleet_instance IS NOT NULL AND told < 2;
-        """
-}
-
 extension Journal {
     /// The runs that have something to report to the fleet now, in their order, and whether the database has their
     /// beginning.

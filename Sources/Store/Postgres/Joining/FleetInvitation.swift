@@ -13,9 +13,6 @@ package struct FleetInvitation: Sendable, Equatable {
 
     package var gateway: String { address.user ?? "" }
 
-    /// How long an invitation is valid unless somebody says otherwise.
-    package static let usualLifetime = Duration.seconds(86_400)
-
     /// Nil when the address has no user or a text that the line cannot carry.
     package init?(
         _ address: FleetAddress,
