@@ -77,6 +77,25 @@ private final class WaitedTime: Timekeeper {
         )
     }
 
+    @Test(arguments: [
+        ("401 Unauthorized", "the server refuses the token for bike-1"),
+        (
+            "403 Forbidden",
+            "the server forbids this to bike-1: its token may not do it, or a limit of the server is reached"
+        ),
+    ])
+    func `a server that forbids something is not said to refuse the token`(
+        status: String,
+        why: String
+    ) async throws {
+        let server = try HostileServer { _, connection in connection.answer(status, [], []) }
+        let answer = try await within(try settings(server.url("/DEFAULT"))) { line in
+            await line.ask(ServerRequest(.post([]), "bike-1", "deploymentBase/5/feedback")).answer
+        }
+        #expect(answer == .failure(why))
+        #expect(server.seen.count == 1)
+    }
+
     @Test func `a server that demands a certificate gets it, and another one is refused`()
         async throws
     {
@@ -275,7 +294,7 @@ private final class WaitedTime: Timekeeper {
             times.append(now.nanoseconds)
         }
         let gaps = zip(times, times.dropFirst()).map { $1 - $0 }
-        #expect(gaps.allSatisfy { $0 >= 100_000_000 })
+        #expect(gaps.allSatisfy { $0 >= 110_000_000 })
         #expect(try #require(times.last) < 300_000_000_000)
     }
 }

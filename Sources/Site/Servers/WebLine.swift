@@ -76,8 +76,12 @@ package actor WebLine: ServerLine {
         case .success(let answer): return (.success(answer.bytes), answer.entityTag)
         case .failure(.status(304, _)): return (.unchanged, nil)
         case .failure(.status(404, _)), .failure(.status(410, _)): return (.absent, nil)
-        case .failure(.status(401, _)), .failure(.status(403, _)):
+        case .failure(.status(401, _)):
             return (.failure("the server refuses the token for \(request.controller.visible)"), nil)
+        case .failure(.status(403, _)):
+            let who = request.controller.visible
+            let why = "its token may not do it, or a limit of the server is reached"
+            return (.failure("the server forbids this to \(who): \(why)"), nil)
         case .failure(let error): return (.failure("\(error)"), nil)
         }
     }
