@@ -53,7 +53,7 @@ struct BundleApplyCommand {
     private func apply(
         _ path: String
     ) async throws(CommandError) -> BundleApplication.Applied {
-        let display = BundleDisplay(common, context)
+        let display = PercentDisplay(common, context)
         defer { display.end() }
         return try await application.apply(path, progress: display.show)
     }

@@ -23,7 +23,7 @@ struct BundleCopyCommand {
         let isFolder = stat(destination, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
         let path = isFolder ? "\(destination)/\(BundleCopy.name(of: source))" : destination
         var copy = try BundleCopy(of: bundle, to: path)
-        let display = BundleDisplay(common, context)
+        let display = PercentDisplay(common, context)
         defer { display.end() }
         let kept = try copy.takeUp { done, total in display.show("verifying", done, total) }
         try copy.bringRest { done, total in display.show("copying", done, total) }

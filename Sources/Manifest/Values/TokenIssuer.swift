@@ -37,12 +37,12 @@ package struct TokenIssuer: Sendable, Equatable {
 
     /// The words of a program, with the vehicle's values filled in.
     package static func words(_ words: [String], for vehicle: PlannedVehicle) -> [String] {
-        words.map { fill($0, for: vehicle) { $0 } }
+        words.map { Template.fill($0, values(of: vehicle)) }
     }
 
     /// An address, with the vehicle's values filled in.
     package static func address(_ text: String, for vehicle: PlannedVehicle) -> String {
-        fill(text, for: vehicle) { value in
+        Template.fill(text, values(of: vehicle)) { value in
             value.utf8.map { byte in
                 switch byte {
                 case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E:
@@ -55,28 +55,11 @@ package struct TokenIssuer: Sendable, Equatable {
         }
     }
 
-    private static func fill(
-        _ text: String,
-        for vehicle: PlannedVehicle,
-        _ form: (String) -> String
-    ) -> String {
+    private static func values(of vehicle: PlannedVehicle) -> [(name: String, value: String)] {
         let values = [
             vehicle.id.text, vehicle.serial.text, vehicle.goSerial?.text ?? vehicle.serial.text,
             vehicle.hardwareID.map { String($0) } ?? "",
         ]
-        var filled = ""
-        var rest = text[...]
-        while let brace = rest.firstIndex(of: "{") {
-            filled += rest[..<brace]
-            rest = rest[brace...]
-            let known = zip(names, values).first { rest.hasPrefix("{\($0.0)}") }
-            guard let (name, value) = known else {
-                filled.append(rest.removeFirst())
-                continue
-            }
-            filled += form(value)
-            rest = rest.dropFirst(name.count + 2)
-        }
-        return filled + rest
+        return zip(names, values).map { (name: $0, value: $1) }
     }
 }

@@ -1,5 +1,5 @@
-import Base
-import Commands
+package import Base
+package import Commands
 
 /// A folder of the state directory that has a file for each rollout, under the rollout's name.
 struct RolloutFolder {
@@ -32,7 +32,7 @@ struct RolloutFolder {
 
 extension Draft {
     /// Writes a whole file, or throws with this sentence.
-    static func demand(
+    package static func demand(
         _ bytes: [UInt8],
         to path: String,
         mode: UInt32,

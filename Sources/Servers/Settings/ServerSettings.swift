@@ -134,24 +134,3 @@ extension ServerSettings {
         authority.isSame(as: self.authority) && authority.port == self.authority.port
     }
 }
-
-/// A text with names in braces that stand for values.
-package enum Template {
-    /// The text with these values; other braces stay.
-    package static func fill(_ text: String, _ values: [(name: String, value: String)]) -> String {
-        var filled = ""
-        var rest = text[...]
-        while let brace = rest.firstIndex(of: "{") {
-            filled += rest[..<brace]
-            rest = rest[brace...]
-            guard let (name, value) = values.first(where: { rest.hasPrefix("{\($0.name)}") })
-            else {
-                filled.append(rest.removeFirst())
-                continue
-            }
-            filled += value
-            rest = rest.dropFirst(name.count + 2)
-        }
-        return filled + rest
-    }
-}

@@ -58,7 +58,10 @@ package struct ServerErrand {
     package var fetched: Int { get async { await supply.fetched } }
 
     /// A row for each vehicle; with `stop`, those that come later are not asked.
-    package func run(until stop: () -> Bool) async throws(JournalError) -> [SyncRow] {
+    package func run(
+        until stop: () -> Bool,
+        _ progress: (Int, Int) -> Void = { _, _ in }
+    ) async throws(JournalError) -> [SyncRow] {
         var rows: [SyncRow] = []
         var failures = 0
         for vehicle in plan.vehicles {
@@ -77,6 +80,7 @@ package struct ServerErrand {
             }
             row.actions = try await actions(of: controller)
             rows.append(row)
+            progress(rows.count, plan.vehicles.count)
         }
         return rows
     }

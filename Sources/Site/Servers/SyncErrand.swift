@@ -17,14 +17,17 @@ package struct SyncErrand {
     private let context: Context
     private let common: CommonOptions
     private let fleet: FleetAccess?
+    private let progress: @Sendable (Int, Int) -> Void
 
+    /// `progress` is told how many of how many vehicles the server was asked about.
     package init(
         _ manifest: String,
         at server: String?,
         state: String,
         in fleet: FleetAccess?,
         _ common: CommonOptions,
-        _ context: Context
+        _ context: Context,
+        _ progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
     ) {
         self.manifest = manifest
         wish = server
@@ -32,6 +35,7 @@ package struct SyncErrand {
         self.fleet = fleet
         self.common = common
         self.context = context
+        self.progress = progress
     }
 
     package func run() async throws(CommandError) -> SyncAnswer {
@@ -149,7 +153,7 @@ package struct SyncErrand {
                 time: time,
                 sharing: share
             )
-            let rows = try await errand.run { stop.isRequested }
+            let rows = try await errand.run(until: { stop.isRequested }, progress)
             let work = try await errand.work()
             let answer = SyncAnswer(
                 server: server.name,
@@ -213,12 +217,6 @@ package struct SyncErrand {
         }
         // From now on the images are needed, whatever is removed from the store.
         try ImagePreparation.lockedStore(StoreFolder(stateDirectory: state), for: plan).release()
-        if let code = Draft.write(bytes, to: path, mode: 0o644) {
-            throw CommandError(
-                .cannotWrite,
-                "\(path) was not written",
-                because: [Descriptor.text(of: code)]
-            )
-        }
+        try Draft.demand(bytes, to: path, mode: 0o644, .cannotWrite, "\(path) was not written")
     }
 }
