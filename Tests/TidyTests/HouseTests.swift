@@ -215,8 +215,6 @@ import Testing
                 "Show/Offers/DirectoryCall.swift",
                 "Operations/Fleet/FleetStartFile.swift", "Operations/Files/ReportFile.swift",
                 "Site/Servers/ArtifactSupply.swift",
-                // Beside the manifest that the command line names, with a `RealWorld`.
-                "Site/Servers/SyncErrand.swift",
                 // What joins a machine to a fleet, after `demandWorld`.
                 "Operations/Fleet/FleetFiles.swift",
                 "Operations/Bundles/BundleParts.swift", "Operations/Files/RolloutFolder.swift",
@@ -225,6 +223,8 @@ import Testing
                 "Operations/Files/RolloutFolder.swift", "Operations/Runs/InventedDepot.swift",
                 "Operations/Approvals/ApprovalCheck.swift",
                 "Operations/Approvals/PlanSigning.swift",
+                // Beside the manifest that the command line names, with a `RealWorld`.
+                "Site/Servers/SyncErrand.swift",
             ],
             "O_CREAT": [
                 "Operations/Machine/Descriptor.swift", "Operations/Bundles/BundleCopy.swift",
