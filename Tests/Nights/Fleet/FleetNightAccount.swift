@@ -80,6 +80,14 @@ struct FleetNightTurn: Sendable {
         return outcomes
     }
 
+    /// When it ended with its last vehicle; its beginning when it ended with none.
+    var lastVerdict: Moment {
+        let last = events.last { event in
+            if case .vehicleEnded = event.body { true } else { false }
+        }
+        return last?.at ?? began
+    }
+
     func sentence(_ name: String) -> String {
         var last = ""
         for event in events {

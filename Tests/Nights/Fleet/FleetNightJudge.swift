@@ -258,14 +258,12 @@ struct FleetNightJudge {
         for turn in account.turns where turn.began.duration(to: turn.ended) > .seconds(50 * 3_600) {
             no("T1", "a run took \(turn.began.duration(to: turn.ended))")
         }
-        // Where vehicles have times of their own, one in doubt waits for those.
-        let hasOwnTimes = story.policy.window?.own != nil
         for turn in account.turns {
+            // Where vehicles have times of their own, a run ends when those that are left are shut out: it waits for nothing.
             guard case .workLeft(let why)? = turn.ending, why.hasPrefix("the window has closed"),
+                turn.lastVerdict.duration(to: turn.ended) > .seconds(60),
                 turn.vehicles.count == turn.outcomes.count,
-                turn.outcomes.values.allSatisfy({ outcome in
-                    outcome.map { Self.isFinal($0) && !(hasOwnTimes && $0 == .inDoubt) } ?? false
-                })
+                turn.outcomes.values.allSatisfy({ $0.map(Self.isFinal) ?? false })
             else { continue }
             let name = FleetNightStory.name(turn.gateway)
             no("T1", "\(name) had nothing to do, and waited until its window closed")
