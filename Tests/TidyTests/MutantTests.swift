@@ -52,6 +52,16 @@ import Testing
                 """
             )
         }
+        // The copy is not built in the gate, and a lost brace was not noticed for weeks.
+        for place in places {
+            func depth(_ text: String) -> Int {
+                text.count { $0 == "{" } - text.count { $0 == "}" }
+            }
+            #expect(
+                depth(place.old) == depth(place.new),
+                "\(place.file): the braces do not match in\n\(place.new)"
+            )
+        }
         let switched = places.map(\.new).joined()
         for name in guards { #expect(switched.contains("mutant(\"\(name)\")"), "\(name)") }
     }
