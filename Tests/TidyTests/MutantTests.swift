@@ -52,7 +52,7 @@ import Testing
                 """
             )
         }
-        // The copy is not built in the gate, and a lost brace was not noticed for weeks.
+        // The copy is not built in the gate, and a lost brace in it was not noticed for a day.
         for place in places {
             func depth(_ text: String) -> Int {
                 text.count { $0 == "{" } - text.count { $0 == "}" }
