@@ -203,15 +203,21 @@ import Testing
         #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.link(vehicle: 0, adapter: 0)])
     }
 
+    /// The first of `count` vehicles has found its module while two others have the links of the adapter.
+    private func waitingForLink(of count: Int, mostUnderWay: Int) -> Dispatch {
+        var dispatch = dispatch((0..<count).map { vehicle(-50 - $0) }, links: 2)
+        _ = dispatch.grants(at: at(0), mostUnderWay: mostUnderWay)
+        dispatch.gaveBack(0, at: at(1))
+        _ = dispatch.grants(at: at(1), mostUnderWay: mostUnderWay)
+        _ = dispatch.asks(0, .settling)
+        _ = dispatch.grants(at: at(2), mostUnderWay: mostUnderWay)
+        _ = dispatch.asksForLink(0)
+        return dispatch
+    }
+
     @Test func `who waits for a link of a lost adapter is let go, and so is one that stops`() {
         for stops in [false, true] {
-            var dispatch = dispatch((0..<3).map { vehicle(-50 - $0) }, links: 2)
-            _ = dispatch.grants(at: at(0), mostUnderWay: 9)
-            dispatch.gaveBack(0, at: at(1))
-            _ = dispatch.grants(at: at(1), mostUnderWay: 9)
-            _ = dispatch.asks(0, .settling)
-            _ = dispatch.grants(at: at(2), mostUnderWay: 9)
-            _ = dispatch.asksForLink(0)
+            var dispatch = waitingForLink(of: 3, mostUnderWay: 9)
             if stops { dispatch.leavesLine(0) } else { dispatch.lost(0) }
             let grants = dispatch.grants(at: at(3), mostUnderWay: 9)
             #expect(grants == (stops ? [] : [.link(vehicle: 0, adapter: 0)]))
@@ -221,13 +227,7 @@ import Testing
     }
 
     @Test func `while few are under way, a new one comes before a module that settles`() {
-        var dispatch = dispatch((0..<10).map { vehicle(-50 - $0) }, links: 2)
-        _ = dispatch.grants(at: at(0), mostUnderWay: 20)
-        dispatch.gaveBack(0, at: at(1))
-        _ = dispatch.grants(at: at(1), mostUnderWay: 20)
-        _ = dispatch.asks(0, .settling)
-        _ = dispatch.grants(at: at(2), mostUnderWay: 20)
-        _ = dispatch.asksForLink(0)
+        var dispatch = waitingForLink(of: 10, mostUnderWay: 20)
         for vehicle in 1...5 {
             dispatch.gaveBack(vehicle, at: at(3))
             #expect(

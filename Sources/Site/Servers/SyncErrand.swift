@@ -27,7 +27,7 @@ package struct SyncErrand {
         in fleet: FleetAccess?,
         _ common: CommonOptions,
         _ context: Context,
-        _ progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+        _ progress: @escaping @Sendable (Int, Int) -> Void
     ) {
         self.manifest = manifest
         wish = server
