@@ -46,6 +46,7 @@ actor NightGateway {
 
     private var wave = -1
     private var changes = 0
+    private var isWaveDue = false
     private var queue: [Int] = []
     /// Vehicles that another gateway had, which are asked for again after the next look.
     private var parked: [Int] = []
@@ -103,6 +104,8 @@ actor NightGateway {
 
     private func bringOn() async throws {
         let fleet = gateway.fleet
+        guard isWaveDue else { return }
+        isWaveDue = false
         let (name, beginning) = (rollout.name, rollout.beginning)
         let began = Clock.now()
         let isDue = try await fleet.takeLook(at: name, beginning: beginning, every: FleetDatabase.lookShare)
@@ -174,23 +177,16 @@ actor NightGateway {
     /// Reads the news; true when the rollout is finished.
     private func look() async throws -> Bool {
         let fleet = gateway.fleet
-        let news = try await fleet.news(
-            of: rollout.name,
-            beginning: rollout.beginning,
-            since: changes,
-            for: gateway.holder
-        )
-        _ = try await fleet.places(
-            in: rollout.name,
-            beginning: rollout.beginning,
-            for: gateway.holder
-        )
-        guard let news else { throw BenchError.state("the rollout was begun again") }
-        changes = news.changes
+        let glance = try await fleet.glance(at: rollout.name, for: gateway.holder)
+        guard let glance, glance.rollout.beginning == rollout.beginning else {
+            throw BenchError.state("the rollout was begun again")
+        }
+        let news = try await fleet.news(of: glance, since: changes, for: gateway.holder)
+        (changes, isWaveDue) = (glance.changes, glance.isLookDue)
         ended.formUnion(news.ended.map(\.vehicle))
         queue = parked + queue
         parked = []
-        while wave < news.wave {
+        while wave < glance.rollout.wave {
             wave += 1
             let members = rollout.vehicles.indices.filter { rollout.vehicles[$0].wave == wave }
             let heard = members.filter { isHeard($0) }
@@ -199,7 +195,7 @@ actor NightGateway {
             queue = (isFirst ? heard.reversed() : heard) + queue
             missed += members.filter { !isHeard($0) }
         }
-        return news.isFinished
+        return glance.rollout.isFinished
     }
 
     private func isHeard(_ index: Int) -> Bool {

@@ -59,8 +59,9 @@ package protocol Coordinator: Sendable {
     /// Sends the reports in the journal, as far as they are accepted now.
     func tell() async throws(JournalError)
 
-    /// Applies here the hold that people have set for the rollout on any machine.
-    func follow() async throws(JournalError)
+    /// Applies here the hold that people have set for the rollout on any machine, and asks for the next look whether
+    /// others work on these vehicles, and how many they work on.
+    func follow(waitingFor vehicles: [VehicleID], counts: Bool) async throws(JournalError)
 
     /// The active wave, when several machines go through the waves together; nil when this machine
     /// is alone.
@@ -140,7 +141,10 @@ extension Coordinator {
 
     package func word(of deed: Deed, on serial: Serial) -> FleetWord? { nil }
     package func tell() async throws(JournalError) {}
-    package func follow() async throws(JournalError) {}
+    package func follow(
+        waitingFor vehicles: [VehicleID],
+        counts: Bool
+    ) async throws(JournalError) {}
     package func looksAgain(atAll: Bool) {}
     package var wave: Int? { nil }
     package func look() async throws(JournalError) -> SharedNews? { nil }
@@ -179,8 +183,10 @@ package struct SharedNews: Sendable, Equatable {
     package let ended: [FleetEnd]
     /// Vehicles that were queued again.
     package let opened: [VehicleID]
-    /// Vehicles that other machines work on now.
+    /// Those of the vehicles that were asked about that other machines work on now.
     package let busy: [VehicleID]
+    /// How many vehicles they work on; nil when that was not asked.
+    package let underWay: Int?
     /// Vehicles that other machines leave to this one.
     package let favoured: [VehicleID]
     /// Whether a person wants this machine to begin nothing more.
@@ -191,11 +197,12 @@ package struct SharedNews: Sendable, Equatable {
         ended: [FleetEnd],
         opened: [VehicleID],
         busy: [VehicleID] = [],
+        underWay: Int? = nil,
         favoured: [VehicleID] = [],
         mustDrain: Bool
     ) {
         self.favoured = favoured
-        self.busy = busy
+        (self.busy, self.underWay) = (busy, underWay)
         self.wave = wave
         self.ended = ended
         self.opened = opened

@@ -8,7 +8,8 @@ extension RunSession {
         do throws(JournalError) {
             // For readers of the journal.
             try await depot.events.save(in: depot.journal)
-            try await depot.coordinator.follow()
+            let (vehicles, counts) = shared?.ask(run.jobs) ?? ([], false)
+            try await depot.coordinator.follow(waitingFor: vehicles, counts: counts)
             if progress.refusal == nil { try await lookAround() }
             if progress.refusal == nil, let hold = try await depot.journal.hold(on: depot.rollout) {
                 obey(hold)

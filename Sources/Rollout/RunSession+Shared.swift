@@ -51,6 +51,12 @@ final class SharedPart: Sendable {
         state.withLock { $0.parking.due(at: now) }
     }
 
+    /// What the next look is to answer.
+    func ask(_ jobs: [VehicleJob]) -> (vehicles: [VehicleID], counts: Bool) {
+        let (vehicles, counts) = state.withLock { $0.parking.ask() }
+        return (vehicles.map { jobs[$0].vehicle }, counts)
+    }
+
     /// Stores which vehicles others work on, and which have ended.
     func look(_ news: SharedNews, at now: Moment) {
         let busy = Set(news.busy.compactMap { places[$0] })
@@ -58,6 +64,7 @@ final class SharedPart: Sendable {
         state.withLock {
             $0.parking.look(
                 busy: busy,
+                count: news.underWay,
                 favoured: favoured,
                 hasEnds: !news.ended.isEmpty,
                 at: now

@@ -36,6 +36,8 @@ package struct Parking: Sendable, Equatable {
     static let pause = Duration.seconds(15)
 
     private var entries: [Int: Entry] = [:]
+    /// The vehicles that were asked about for the next look.
+    private var asked: Set<Int> = []
     /// How many vehicles other machines worked on at the last look.
     private var busyCount: Int?
 
@@ -54,29 +56,47 @@ package struct Parking: Sendable, Equatable {
 
     package mutating func leave(_ vehicle: Int) { entries[vehicle] = nil }
 
-    /// Takes the vehicles that other machines work on, and those that they leave to this one.
+    /// What the next look is to answer: which of these vehicles other machines work on, and whether it counts all that
+    /// they work on.
+    package mutating func ask() -> (vehicles: [Int], counts: Bool) {
+        asked = []
+        var counts = false
+        for (vehicle, entry) in entries {
+            switch entry.why {
+            case .held: asked.insert(vehicle)
+            case .full: counts = true
+            case .nearer, .lost, .other: break
+            }
+        }
+        return (asked.sorted(), counts)
+    }
+
+    /// Takes those of the vehicles that were asked about that other machines work on, how many these work on, and those
+    /// that they leave to this one.
     ///
     /// Vehicles that are left to this machine are due immediately. So are those that no machine
     /// works on any more, and those that wait for a place at the gate when there may be one.
     package mutating func look(
         busy: Set<Int>,
+        count: Int?,
         favoured: Set<Int> = [],
         hasEnds: Bool,
         at now: Moment
     ) {
-        let hasRoom = hasEnds || busyCount.map { busy.count < $0 } ?? false
-        busyCount = busy.count
+        var hasRoom = hasEnds
+        if let count, let busyCount { hasRoom = hasRoom || count < busyCount }
+        busyCount = count
         for (vehicle, entry) in entries {
             if favoured.contains(vehicle) {
                 entries[vehicle]?.until = now
                 continue
             }
             switch entry.why {
-            case .held:
+            case .held where asked.contains(vehicle):
                 entries[vehicle]?.until =
                     busy.contains(vehicle) ? now.advanced(by: Self.pause) : now
             case .full: if hasRoom { entries[vehicle]?.until = now }
-            case .nearer, .lost, .other: break
+            case .held, .nearer, .lost, .other: break
             }
         }
     }

@@ -453,6 +453,35 @@ struct ActTests {
         }
     }
 
+    @Test func `a recall, and its end, reach a gateway at work with its next look`() async throws {
+        try await Members.with(["north", "south"]) { them in
+            let (north, south) = (them[0], them[1])
+            func known() async throws -> [String] {
+                them.clock.pass(.seconds(10))
+                try await north.rights.follow(waitingFor: [], counts: false)
+                return try await north.journal.recalls().map(\.reason)
+            }
+            #expect(try await known() == [])
+            let image = try #require(SHA256Digest(bytes: [UInt8](repeating: 9, count: 32)))
+            for reason in ["it bricks", "it bricks buses"] {
+                try await south.fleet.recall(
+                    Recall(
+                        image,
+                        name: "4.13",
+                        reason: reason,
+                        author: "mia",
+                        at: WallTime(milliseconds: 0)
+                    )
+                )
+                #expect(try await known() == [reason])
+            }
+            #expect(
+                try await south.fleet.lift(recallOf: image, saying: "it was the cable", by: "mia")
+            )
+            #expect(try await known() == [])
+        }
+    }
+
     @Test func `what is set on any machine is obeyed before the next act`() async throws {
         try await Members.with(["north", "south"], plan: .sample()) { them in
             let (north, south) = (them[0], them[1])
@@ -486,7 +515,7 @@ struct ActTests {
             #expect(hold.reason == "rain" && hold.author == "mia")
             // Each gateway sets it in its own journal, for anyone who looks there, and takes it back.
             for member in them.all {
-                try await member.rights.follow()
+                try await member.rights.follow(waitingFor: [], counts: false)
                 #expect(try await member.journal.hold(on: "city")?.reason == "rain")
             }
             #expect(
@@ -496,7 +525,7 @@ struct ActTests {
             #expect(try await south.fleet.resume("city", by: "mia") == .done)
             them.clock.pass(.seconds(10))
             for member in them.all {
-                try await member.rights.follow()
+                try await member.rights.follow(waitingFor: [], counts: false)
                 #expect(try await member.journal.hold(on: "city") == nil)
             }
             #expect(try await north.fleet.hold("city", .aborted, reason: "", by: "mia") == .done)

@@ -1,16 +1,11 @@
 import Base
 import Operations
+import Rollout
 import Store
 import Testing
 
 /// How vehicles end that all gateways have left, and that no gateway waits for them.
 extension GateTests {
-    private func news(of member: Members.Member) async throws -> FleetNews {
-        try #require(
-            try await member.fleet.news(of: "city", beginning: 1, since: 0, for: member.holder)
-        )
-    }
-
     @Test func `a vehicle that all have left ends by itself, as one of them says`() async throws {
         try await Members.with(["north", "south"]) { them in
             let (north, south) = (them[0], them[1])
@@ -20,11 +15,11 @@ extension GateTests {
             try await north.leave(all[1].id, .failed, nil, "in quarantine")
             try await north.leave(all[2].id)
             #expect(try await north.fleet.endedWave(of: "city", beginning: 1) == nil)
-            #expect(try await news(of: south).ended == [])
+            #expect(try await south.news().ended == [])
             for vehicle in all.prefix(3) { try await south.leave(vehicle.id) }
             // The fourth has not been begun, and the other three end without it.
             #expect(try await north.fleet.endedWave(of: "city", beginning: 1) == nil)
-            let ended = try await news(of: south).ended
+            let ended = try await south.news().ended
             #expect(ended.map(\.outcome) == [.deferred, .failed, .unreachable])
             #expect(ended.map(\.gateway) == ["north", "north", ""])
             #expect(ended[0].sentence == "inhibited: it has a flat tyre")
@@ -50,7 +45,7 @@ extension GateTests {
             try await them[0].leave(all[1].id, .deferred, nil, "inhibited")
             try await them[0].leave(all[2].id, .succeeded, nil, "done")
             #expect(try await them[0].fleet.endedWave(of: "city", beginning: 1) != nil)
-            let ended = try await news(of: them[0]).ended
+            let ended = try await them[0].news().ended
             #expect(ended.map(\.outcome) == [.inDoubt, .failed, .succeeded])
             #expect(ended.map(\.failure) == [.inDoubt, .unreachable, nil])
             // Another rollout began it, so the gate of this one does not count it.
@@ -98,10 +93,10 @@ extension GateTests {
             // Its right may still be in use, and the other vehicle waits for its place.
             #expect(try await claim(south, all[1]) == .full(underWay: 1))
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
-            #expect(try await news(of: south).ended == [])
+            #expect(try await south.news().ended == [])
             try them.forget()
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
-            let ended = try await news(of: south).ended
+            let ended = try await south.news().ended
             #expect(ended.map(\.outcome) == [isBegun ? .inDoubt : .unreachable])
             switch try await claim(south, all[1]) {
             case .granted: #expect(!isBegun)
@@ -128,11 +123,11 @@ extension GateTests {
             }
             try await settle(north, all[0], lease, .failed)
             // It is an observation while another gateway has the right.
-            #expect(try await news(of: south).ended == [])
+            #expect(try await south.news().ended == [])
             #expect(try await south.fleet.release(other, of: south.holder))
             try await south.leave(all[0].id)
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) != nil)
-            let ended = try await news(of: south).ended
+            let ended = try await south.news().ended
             #expect(ended.map(\.outcome) == [.failed] && ended.map(\.gateway) == ["north"])
         }
     }
@@ -158,10 +153,10 @@ extension GateTests {
             }
             // Who has a right of this history keeps it, whatever others say.
             try await settle(south, all[0], lost[0], .succeeded)
-            #expect(try await news(of: north).ended == [])
+            #expect(try await north.news().ended == [])
             try them.ground.ask("UPDATE yardmaster.history SET \(change)")
             try await settle(south, all[1], lost[1], .succeeded)
-            #expect(try await news(of: north).ended.map(\.vehicle) == [all[1].id])
+            #expect(try await north.news().ended.map(\.vehicle) == [all[1].id])
             #expect(try await north.fleet.rollout("city")?.attempted == 1)
         }
     }
@@ -194,18 +189,11 @@ extension GateTests {
             let all = try vehicles(2)
             try await enlist(them, all)
             try await north.leave(all[0].id, .failed, nil, "in quarantine")
-            let before = try await news(of: north)
-            #expect(before.opened == [])
+            let before = try await north.glance()
+            #expect(try await north.news().opened == [])
             let answer = try await south.fleet.retry(nil, among: [all[0].id], by: "mia")
             #expect(answer?.vehicles == [all[0].id])
-            let news = try #require(
-                try await north.fleet.news(
-                    of: "city",
-                    beginning: 1,
-                    since: before.changes,
-                    for: north.holder
-                )
-            )
+            let news = try await north.news(since: before.changes)
             #expect(news.opened == [all[0].id])
             try await south.leave(all[0].id)
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
@@ -248,13 +236,13 @@ extension GateTests {
             await north.rights.stepAside(forGood: false)
             try await south.leave(all[0].id)
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) != nil)
-            #expect(try await news(of: south).ended.map(\.outcome) == [.unreachable])
+            #expect(try await south.news().ended.map(\.outcome) == [.unreachable])
             // Its window opens: what was not heard without it is queued again.
             await north.rights.comeBack()
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
-            #expect(try await news(of: north).opened == [all[0].id])
+            #expect(try await north.news().opened == [all[0].id])
             // A gateway does not take up again what it has left itself.
-            #expect(try await news(of: south).opened == [])
+            #expect(try await south.news().opened == [])
         }
     }
 
@@ -276,6 +264,43 @@ extension GateTests {
             )
             #expect(try await take(them[1]))
             #expect(try await !take(them[0]))
+        }
+    }
+
+    @Test func `a gateway that waits asks the database once in five seconds`() async throws {
+        try await Members.with(["north", "south"], wave: 0) { them in
+            let (all, north, ground) = (try vehicles(3), them[0], them.ground)
+            try await enlist(them, all)
+            guard case .granted = try await claim(them[1], all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            try await north.rights.begin()
+            let upkeep = try #require(north.rights.upkeep)
+            let began = them.clock.now
+            ground.asked = [:]
+            try await withThrowingTaskGroup { group in
+                group.addTask { await upkeep() }
+                // As a run does it that waits for the other gateway.
+                while began.duration(to: them.clock.now) < .seconds(600) {
+                    try await north.rights.follow(waitingFor: [all[0].id], counts: true)
+                    if let news = try await north.rights.look() {
+                        #expect(news.busy == [all[0].id] && news.underWay == 1)
+                    }
+                    await them.clock.sleep(for: .seconds(2), "the next look around")
+                }
+                group.cancelAll()
+            }
+            let took = began.duration(to: them.clock.now).nanoseconds / 1_000_000_000
+            let asked = ground.asked
+            let (looks, signs) = (
+                asked["look at the rollout"] ?? 0, asked["give a sign of life"] ?? 0
+            )
+            #expect(looks > took / 8 && looks <= took / 5 + 1, "\(asked) in \(took) s")
+            #expect(signs > took / 18 && signs <= took / 15 + 1, "\(asked) in \(took) s")
+            // The rest is for the first look, for the one who looks at the wave for all, and for the end.
+            let rest = asked.values.reduce(0, +) - looks - signs
+            #expect(rest <= 12, "\(asked) in \(took) s")
         }
     }
 }

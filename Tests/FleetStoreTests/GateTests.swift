@@ -389,15 +389,10 @@ struct GateTests {
             #expect(wave.tally.attempted == 1 && wave.tally.succeeded == 1 && !wave.isLast)
             #expect(try await north.fleet.advance("city", beginning: 1, from: wave))
             #expect(try await !south.fleet.advance("city", beginning: 1, from: wave))
-            let news = try #require(
-                try await south.fleet.news(
-                    of: "city",
-                    beginning: 1,
-                    since: 0,
-                    for: south.holder
-                )
-            )
-            #expect(news.wave == 1 && news.opened.isEmpty && !news.isFinished)
+            let glance = try await south.glance()
+            #expect(glance.rollout.wave == 1 && !glance.rollout.isFinished)
+            let news = try await south.news()
+            #expect(news.opened.isEmpty)
             #expect(news.ended.map(\.outcome) == [.succeeded, .unreachable])
             guard case .granted(let lease, _) = try await claim(south, all[2]) else {
                 Issue.record("its wave is on")
@@ -447,13 +442,8 @@ struct GateTests {
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) == nil)
             try them.forget()
             #expect(try await south.fleet.endedWave(of: "city", beginning: 1) != nil)
-            let news = try await south.fleet.news(
-                of: "city",
-                beginning: 1,
-                since: 0,
-                for: south.holder
-            )
-            #expect(news?.ended.map(\.outcome) == [owes ? .failed : .unreachable])
+            let news = try await south.news()
+            #expect(news.ended.map(\.outcome) == [owes ? .failed : .unreachable])
             // What the vanished gateway says later changes nothing.
             try await settle(them[0], all[0], lease, .failed)
             #expect(try await south.fleet.rollout("city")?.failed == (owes ? 1 : 0))
@@ -474,20 +464,8 @@ struct GateTests {
             // One of them is asked to end its part, and no other.
             #expect(try await them[0].fleet.drain("south"))
             #expect(try await !them[0].fleet.drain("nobody"))
-            let news = try await them[1].fleet.news(
-                of: "city",
-                beginning: 1,
-                since: 0,
-                for: them[1].holder
-            )
-            #expect(news?.mustDrain == true)
-            let own = try await them[0].fleet.news(
-                of: "city",
-                beginning: 1,
-                since: 0,
-                for: them[0].holder
-            )
-            #expect(own?.mustDrain == false)
+            #expect(try await them[1].glance().mustDrain)
+            #expect(try await !them[0].glance().mustDrain)
             // What nobody heard is tried again when somebody wants it.
             let said = try await them[0].fleet.retry(nil, among: all.map(\.id), by: "mia")
             #expect(said?.vehicles == [all[0].id])

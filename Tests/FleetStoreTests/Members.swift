@@ -31,6 +31,18 @@ struct Members {
             )
         }
 
+        /// One look at the rollout, as a gateway that waits does it.
+        func glance(asking vehicles: [VehicleID] = []) async throws -> FleetGlance {
+            try #require(
+                try await fleet.glance(at: "city", asking: vehicles, counts: true, for: holder)
+            )
+        }
+
+        /// What has changed since `changes`.
+        func news(since changes: Int = 0) async throws -> FleetNews {
+            try await fleet.news(of: try await glance(), since: changes, for: holder)
+        }
+
         /// The execution of a vehicle, recorded as a run would.
         func execution(_ vehicle: VehicleID, _ serial: Serial) async throws -> ExecutionRecord {
             if let known = try await journal.execution(rollout: "city", vehicle: vehicle) {
@@ -91,7 +103,12 @@ struct Members {
                 connectTime: .seconds(60),
                 statementTime: .seconds(60)
             )
-            let fleet = FleetDatabase(settings, on: lane) { StoodClock.real }
+            let fleet = FleetDatabase(settings, on: lane) { (settings, host) throws(FleetError) in
+                CountedSession(
+                    session: try PostgresSession.open(settings, at: host) { StoodClock.real },
+                    ground: ground
+                )
+            }
             if index == 0 { _ = try await fleet.upgrade(from: .absent, by: "test") }
             let holder = FleetHolder(
                 gateway: name,

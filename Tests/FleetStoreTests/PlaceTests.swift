@@ -400,10 +400,10 @@ struct PlaceTests {
             var lease = try Self.granted(try await Self.claim(north, bus, -50))
             // One that hears it nearly as well is better than one that has failed.
             #expect(try await Self.wear(north, bus, lease, -50) == "south")
-            var places = try await south.fleet.places(in: "city", beginning: 1, for: south.holder)
-            #expect(places.busy == [bus.id] && places.favoured == [])
+            var places = try await south.glance(asking: [bus.id])
+            #expect(places.busy == [bus.id] && places.underWay == 1 && places.favoured == [])
             _ = try await north.fleet.release(lease, of: north.holder)
-            places = try await south.fleet.places(in: "city", beginning: 1, for: south.holder)
+            places = try await south.glance(asking: [bus.id])
             #expect(places.busy == [] && places.favoured == [bus.id])
             guard case .nearer("south", let left) = try await Self.claim(north, bus, -50) else {
                 Issue.record("north takes it again at once")

@@ -111,6 +111,7 @@ final class Ground: Sendable {
         var fleet: FleetDatabase?
         var database = ""
         var words: [String] = []
+        var asked: [String: Int] = [:]
     }
 
     var server: PrivatePostgres? {
@@ -131,8 +132,37 @@ final class Ground: Sendable {
     func said(_ text: String) { state.withLock { $0.words.append(text) } }
     var words: [String] { state.withLock { $0.words } }
 
+    /// How often gateways have sent each statement.
+    var asked: [String: Int] {
+        get { state.withLock { $0.asked } }
+        set { state.withLock { $0.asked = newValue } }
+    }
+
     @discardableResult func ask(_ statement: String) throws -> String {
         try server?.query(database, statement) ?? ""
+    }
+}
+
+/// A session that counts its statements by name.
+struct CountedSession: FleetSession {
+    let session: PostgresSession
+    let ground: Ground
+
+    var host: FleetAddress.Host { session.host }
+    var serverVersion: Int { session.serverVersion }
+    var isEncrypted: Bool { session.isEncrypted }
+
+    func rows(
+        _ statement: FleetStatement,
+        within time: Duration
+    ) throws(FleetError) -> [DatabaseRow] {
+        ground.asked[statement.operation, default: 0] += 1
+        return try session.rows(statement, within: time)
+    }
+
+    func run(_ statements: String, _ operation: String, within time: Duration) throws(FleetError) {
+        ground.asked[operation, default: 0] += 1
+        try session.run(statements, operation, within: time)
     }
 }
 

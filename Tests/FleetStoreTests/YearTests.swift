@@ -62,24 +62,7 @@ struct YearTests {
         _ fleet: FleetDatabase,
         _ body: () async throws -> Void
     ) async throws -> [String: Int] {
-        let before = try await counters(fleet)
-        try await body()
-        let after = try await counters(fleet)
-        return after.reduce(into: [:]) { $0[$1.key] = $1.value - (before[$1.key] ?? 0) }
-    }
-
-    /// The rows that were read so far, by table: nobody but this session reads here.
-    private func counters(_ fleet: FleetDatabase) async throws -> [String: Int] {
-        // The session reports its figures after this statement, and not only after a second.
-        try await fleet.run("SELECT pg_stat_force_next_flush()", "count the rows")
-        let found = try await fleet.rows(
-            "count the rows",
-            """
-            SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0)
-            FROM pg_stat_user_tables WHERE schemaname = 'yardmaster'
-            """
-        )
-        return found.reduce(into: [:]) { $0[$1.text(0) ?? ""] = Int($1.integer(1) ?? 0) }
+        try await RowsRead(fleet, body).all
     }
 
     private func vehicle(_ name: String) throws -> VehicleID { try #require(VehicleID(name)) }
@@ -334,13 +317,8 @@ struct YearTests {
                 #expect(wave == nil)
             }
             #expect(read["missed"] ?? 0 <= 30 * 2_000 + 500, "\(read)")
-            let news = try await them[0].fleet.news(
-                of: "city",
-                beginning: 1,
-                since: 0,
-                for: them[0].holder
-            )
-            #expect(news?.ended.map(\.vehicle) == [gone])
+            let news = try await them[0].news()
+            #expect(news.ended.map(\.vehicle) == [gone])
         }
     }
 

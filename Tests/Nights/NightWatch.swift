@@ -21,8 +21,8 @@ final class NightWatch: Sendable {
 
     /// Longer than any window stays closed and the work in it takes.
     static let longest = Duration.seconds(100 * 3_600)
-    /// More statements than all gateways together send to the fleet's database while one run goes on: eight
-    /// in five seconds by each of five gateways, for most of a day.
+    /// More statements than all gateways together send to the fleet's database while one run goes on: two
+    /// in five seconds by each of five gateways, for all the time that it may take.
     static let mostStatements = 600_000
     /// Far more than run in any moment of a night.
     static let mostJobs = 1_000_000

@@ -402,7 +402,7 @@ struct LeaseTests {
                     as: north
                 )
                 #expect(next == nil)
-                let places = try await mine.places(in: "city", beginning: 1, for: north)
+                let places = try #require(try await mine.glance(at: "city", for: north))
                 #expect(places.busy == [] && places.favoured == [])
                 var word = FleetWord(
                     .verdict,

@@ -9,17 +9,43 @@ import Synchronization
 extension FleetCoordinator {
     // MARK: Following
 
-    package func follow() async throws(JournalError) {
+    package func follow(
+        waitingFor vehicles: [VehicleID],
+        counts: Bool
+    ) async throws(JournalError) {
+        state.withLock { $0.asked = (vehicles, counts) }
+        try await lookWhenDue()
+    }
+
+    /// One look at the rollout for all that this gateway waits for.
+    private func lookWhenDue() async throws(JournalError) {
         let now = time.now
-        let isDue = state.withLock { state in
-            guard !state.isAway, state.nextLook.map({ now >= $0 }) ?? true else { return false }
-            state.nextLook = now.advanced(by: FleetDatabase.lookPause)
-            return true
+        let (isDue, asked, known) = state.withLock { state in
+            let isDue = !state.isAway && state.nextLook.map { now >= $0 } ?? true
+            if isDue { state.nextLook = now.advanced(by: FleetDatabase.lookPause) }
+            return (isDue, state.asked, state.recalls)
         }
         guard isDue else { return }
-        if let error = try await post.follow(rollout) {
-            isWaited(for: error.sentence)
+        let history = try await journal.fleetHistory()
+        let glance: FleetGlance?
+        var recalls: [Recall]?
+        do throws(FleetError) {
+            glance = try await fleet.glance(
+                at: rollout,
+                asking: asked.vehicles,
+                counts: asked.counts,
+                for: holder
+            )
+            if known == nil || glance?.recalls != known { recalls = try await fleet.recalls() }
+        } catch { return isWaited(for: error.sentence) }
+        state.withLock { state in
+            state.glance = Glance(history: history, seen: glance)
+            state.isWaveDue = glance?.isLookDue ?? false
         }
+        if let error = try await post.follow(rollout, glance?.rollout, recalls) {
+            return isWaited(for: error.sentence)
+        }
+        state.withLock { $0.recalls = glance?.recalls }
     }
 
     // MARK: One rollout
@@ -27,72 +53,65 @@ extension FleetCoordinator {
     package var wave: Int? { part.wave }
 
     package func look() async throws(JournalError) -> SharedNews? {
-        let now = time.now
-        let place: Participation? = state.withLock { state in
+        try await lookWhenDue()
+        let (glance, place) = state.withLock { state in
+            defer { state.glance = nil }
             // The news waits until the database knows that this gateway is back: what others ended in
             // the meantime is queued again by then.
             let isComingBack = state.place == .takesPart && !state.isPlaceReported
-            guard !isComingBack, !state.isAway, state.nextNews.map({ now >= $0 }) ?? true else {
-                return nil
-            }
-            let pause = state.place == .waits ? Self.waitingPause : FleetDatabase.lookPause
-            state.nextNews = now.advanced(by: pause)
-            return state.place
+            return (isComingBack || state.isAway ? nil : state.glance, state.place)
         }
-        guard let place, part.wave != nil else { return nil }
-        if state.withLock({ $0.isReplaced }) {
+        guard let glance, part.wave != nil else { return nil }
+        guard let seen = glance.seen, seen.rollout.beginning == part.beginning,
+            !state.withLock({ $0.isReplaced })
+        else {
             return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
+        }
+        // A gateway that waits for its window only asks whether it is to end its part.
+        guard place != .waits else {
+            return SharedNews(
+                wave: seen.rollout.wave,
+                ended: [],
+                opened: [],
+                mustDrain: seen.mustDrain
+            )
         }
         // Another history counts its changes from another start, and has forgotten changes: each vehicle that is open
         // there is news.
-        let history = try await journal.fleetHistory()
         let changes = state.withLock { state in
-            if state.history != history {
-                (state.history, state.changes) = (history, -1)
+            if state.history != glance.history {
+                (state.history, state.changes) = (glance.history, -1)
                 hearing.reportsAgain()
             }
             return state.changes
         }
-        // A gateway that waits for its window only asks whether it is to end its part.
-        let isWaiting = place == .waits
-        let news: FleetNews?
-        var places: (busy: [VehicleID], favoured: [VehicleID]) = ([], [])
+        let news: FleetNews
         do throws(FleetError) {
-            news = try await fleet.news(
-                of: rollout,
-                beginning: part.beginning,
-                since: isWaiting ? .max : changes,
-                for: holder
-            )
-            if !isWaiting {
-                places = try await fleet.places(in: rollout, beginning: part.beginning, for: holder)
-            }
+            news = try await fleet.news(of: seen, since: changes, for: holder)
         } catch {
             isWaited(for: error.sentence)
             return nil
         }
-        guard let news else {
-            return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
-        }
-        if !isWaiting { state.withLock { $0.changes = news.changes } }
+        state.withLock { $0.changes = seen.changes }
         if !news.ended.isEmpty {
             try await settleAccounts(of: Set(news.ended.map(\.vehicle)))
             try await adoptDoubts(of: news.ended.filter { $0.outcome == .inDoubt }.map(\.vehicle))
         }
         return SharedNews(
-            wave: news.wave,
+            wave: seen.rollout.wave,
             ended: news.ended,
             opened: news.opened,
-            busy: places.busy,
-            favoured: places.favoured,
-            mustDrain: news.mustDrain
+            busy: seen.busy,
+            underWay: seen.underWay,
+            favoured: seen.favoured,
+            mustDrain: seen.mustDrain
         )
     }
 
     package func looksAgain(atAll: Bool) {
         state.withLock { state in
             if atAll { state.changes = 0 }
-            state.nextNews = nil
+            state.nextLook = nil
         }
     }
 
@@ -233,7 +252,15 @@ extension FleetCoordinator {
             case .waits, .drains: try await fleet.stepAside(holder)
             }
         } catch { return }
-        state.withLock { if $0.place == place { $0.isPlaceReported = true } }
+        state.withLock { if $0.place == place { ($0.isPlaceReported, $0.nextLook) = (true, nil) } }
+    }
+
+    /// Whether the last look at the rollout found that one gateway is to look at the wave; once for each look.
+    func takeWaveDue() -> Bool {
+        state.withLock { state in
+            defer { state.isWaveDue = false }
+            return state.isWaveDue
+        }
     }
 
     /// Advances the waves: one gateway looks for all of them, and one that ends its run for itself.

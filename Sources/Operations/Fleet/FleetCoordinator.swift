@@ -20,9 +20,16 @@ package final class FleetCoordinator: Coordinator {
         var figures = FleetFigures()
         /// The rights under which work is done.
         var work: [Serial: Lease] = [:]
-        /// When people's requests are next read.
+        /// When the rollout is next looked at.
         var nextLook: Moment?
-        var nextNews: Moment?
+        /// What the next look at the rollout is to answer.
+        var asked: (vehicles: [VehicleID], counts: Bool) = ([], false)
+        /// The last look at the rollout, until its news is used.
+        var glance: Glance?
+        /// The recalls that this machine knows, as a look says which they are.
+        var recalls: String?
+        /// Whether that look found that one gateway is to look at the wave.
+        var isWaveDue = false
         /// The last known change of the rollout's vehicles.
         var changes = 0
         /// The history of the database in which `changes` counts.
@@ -40,6 +47,13 @@ package final class FleetCoordinator: Coordinator {
         var isReplaced = false
         /// When each vehicle's wait for a gateway that vanished, or for a place at the gate, began.
         var waits: [VehicleID: Moment] = [:]
+    }
+
+    struct Glance: Sendable {
+        /// The history of the database in which this machine's reports were complete before the look.
+        let history: String?
+        /// Nil when the database does not have the rollout.
+        let seen: FleetGlance?
     }
 
     /// How this gateway takes part in the rollout.
@@ -72,7 +86,6 @@ package final class FleetCoordinator: Coordinator {
     /// How long a vehicle waits for a database that does not answer, and all together for one that may not grant.
     static let patience = Duration.seconds(30 * 60)
     private static let tick = Duration.seconds(1)
-    static let waitingPause = Duration.seconds(30)
 
     package init(
         local: LocalCoordinator,
@@ -433,8 +446,8 @@ package final class FleetCoordinator: Coordinator {
         try await tellAll()
     }
 
-    private func tellAll() async throws(JournalError) {
-        if let error = try await post.deliver() { isWaited(for: error.sentence) }
+    private func tellAll(in place: FleetPlaceInHistory? = nil) async throws(JournalError) {
+        if let error = try await post.deliver(in: place) { isWaited(for: error.sentence) }
     }
 
     package func permit(
@@ -538,17 +551,17 @@ package final class FleetCoordinator: Coordinator {
                         perform(action)
                     }
                 }
-                if now >= nextWave {
+                if part.isRehearsal ? now >= nextWave : takeWaveDue() {
                     nextWave = now.advanced(by: FleetDatabase.lookPause)
                     group.addTask { await self.advance() }
                 }
                 if isRenewing || now >= nextSign {
                     nextSign = now.advanced(by: terms.beat)
                     group.addTask {
-                        await self.giveSign()
+                        let place = await self.giveSign()
                         await self.reportPlace()
                         await self.reportLeft()
-                        try? await self.tellAll()
+                        try? await self.tellAll(in: place)
                     }
                 }
                 await time.sleep(for: Self.tick, "the next renewal of rights")
@@ -616,9 +629,11 @@ package final class FleetCoordinator: Coordinator {
         "another machine is at work in the fleet as \(holder.gateway)"
     }
 
-    /// Gives a sign of life, which repeats what the database may have lost: waves count the gateways that
-    /// they wait for by it.
-    package func giveSign() async {
+    /// Gives a sign of life, which repeats what the database may have lost, and returns which history it has.
+    ///
+    /// Waves count the gateways that they wait for by it. Nil when the database did not answer.
+    @discardableResult
+    package func giveSign() async -> FleetPlaceInHistory? {
         let untold = (try? await journal.untoldCount()) ?? 0
         var figures = state.withLock { $0.figures }
         figures.adapters = part.adapters
@@ -631,14 +646,17 @@ package final class FleetCoordinator: Coordinator {
                 takesPart: state.place == .takesPart && state.isPlaceReported && !part.isPartial
             )
         }
+        var place: FleetPlaceInHistory?
         do throws(FleetError) {
-            if try await !fleet.beat(holder, figures, in: work, at: machineTime?()) {
+            place = try await fleet.beat(holder, figures, in: work, at: machineTime?())
+            if place == nil {
                 try await signInAgain()
-                _ = try await fleet.beat(holder, figures, in: work, at: machineTime?())
+                place = try await fleet.beat(holder, figures, in: work, at: machineTime?())
             }
             isBack()
-        } catch { return }
+        } catch { return nil }
         await tellProgress(of: state.withLock { Array($0.work.values) })
         await hearing.report()
+        return place
     }
 }

@@ -32,10 +32,14 @@ struct FleetPost: Sendable {
     /// Sends all reports; returns why something is not reported yet, nil when all is.
     ///
     /// A database with another history may have lost reports: all of them are sent again, and the
-    /// open work here too, before anything is requested.
-    func deliver() async throws(JournalError) -> FleetError? {
+    /// open work here too, before anything is requested. `known` is the place in its history that it has just answered.
+    func deliver(
+        in known: FleetPlaceInHistory? = nil
+    ) async throws(JournalError) -> FleetError? {
         let place: FleetPlaceInHistory
-        do throws(FleetError) { place = try await fleet.place(of: gateway) } catch { return error }
+        do throws(FleetError) {
+            if let known { place = known } else { place = try await fleet.place(of: gateway) }
+        } catch { return error }
         if try await journal.fleetHistory() != place.mark {
             if let error = try await reportOpen() { return error }
             try await journal.tellAgain(in: place.mark)
@@ -113,16 +117,27 @@ struct FleetPost: Sendable {
         }
     }
 
-    /// Applies here the hold that people have set in the fleet, and there the hold that a gate has
+    /// Applies here the recalls and the hold that people have set in the fleet, and there the hold that a gate has
     /// set here; returns why that was not possible.
     func follow(_ rollout: String) async throws(JournalError) -> FleetError? {
-        let own = try await journal.hold(on: rollout)
-        let before = try await journal.fleetMark(of: rollout)
-        var known: FleetRollout?
-        let recalls: [Recall]
+        let (known, recalls): (FleetRollout?, [Recall])
         do throws(FleetError) {
             recalls = try await fleet.recalls()
             known = try await fleet.rollout(rollout)
+        } catch { return error }
+        return try await follow(rollout, known, recalls)
+    }
+
+    /// The same with what the database has just answered; recalls that are nil have not changed.
+    func follow(
+        _ rollout: String,
+        _ known: FleetRollout?,
+        _ recalls: [Recall]?
+    ) async throws(JournalError) -> FleetError? {
+        let own = try await journal.hold(on: rollout)
+        let before = try await journal.fleetMark(of: rollout)
+        var known = known
+        do throws(FleetError) {
             if let found = known, let own, found.hold == nil,
                 before == nil || own.isByGate && before == found.mark
             {
@@ -130,7 +145,7 @@ struct FleetPost: Sendable {
                 known = try await fleet.rollout(rollout)
             }
         } catch { return error }
-        try await journal.follow(recalls)
+        if let recalls { try await journal.follow(recalls) }
         guard let known else { return nil }
         try await journal.follow(rollout, known.mark, known.hold)
         return nil

@@ -32,8 +32,8 @@ extension FleetDatabase {
         }
     }
 
-    /// Gives a sign of life, with the place in a rollout that the database may have lost; false when
-    /// the database does not know this process, or another one has its name.
+    /// Gives a sign of life, with the place in a rollout that the database may have lost; returns which history this
+    /// is, nil when the database does not know this process, or another one has its name.
     ///
     /// `time` is the machine's clock, if the run uses it.
     package func beat(
@@ -41,11 +41,11 @@ extension FleetDatabase {
         _ figures: FleetFigures = FleetFigures(),
         in place: FleetWork? = nil,
         at time: WallTime? = nil
-    ) throws(FleetError) -> Bool {
-        try !rows(
+    ) throws(FleetError) -> FleetPlaceInHistory? {
+        try rows(
             "give a sign of life",
             """
-            UPDATE yardmaster.gateway SET heard = yardmaster.clock(), adapters = $2::text[],
+            UPDATE yardmaster.gateway AS g SET heard = yardmaster.clock(), adapters = $2::text[],
               links = $3::integer, rights_lost = $4::bigint, waited_ms = $5::bigint,
               untold = $6::bigint, clock_offset_ms = coalesce($7::bigint
                 - (extract(epoch FROM yardmaster.clock()) * 1000)::bigint, clock_offset_ms),
@@ -53,7 +53,7 @@ extension FleetDatabase {
               draining = CASE WHEN $10::boolean THEN NULL WHEN NOT $10::boolean
                 THEN coalesce(draining, yardmaster.clock()) ELSE draining END
             WHERE instance = $1::uuid AND gone IS NULL
-            RETURNING \(Self.unsynced)
+            RETURNING \(FleetPlaceInHistory.columns(of: "g.name")), \(Self.unsynced)
             """,
             [
                 holder.instance, Self.array(figures.adapters), "\(figures.links)",
@@ -61,7 +61,7 @@ extension FleetDatabase {
                 "\(figures.untold)", time.map { "\($0.milliseconds)" }, place?.rollout,
                 place.map { "\($0.beginning)" }, place.map { "\($0.takesPart)" },
             ]
-        ).isEmpty
+        ).first.flatMap { FleetPlaceInHistory($0) }
     }
 
     /// Signs off, and gives back the rights that are still held.

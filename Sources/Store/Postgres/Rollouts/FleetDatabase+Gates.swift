@@ -23,19 +23,6 @@ package struct FleetPlan: Sendable {
     }
 }
 
-/// The changes of a rollout since the last look.
-package struct FleetNews: Sendable, Equatable {
-    package let wave: Int
-    /// The number of the last change, for the next look.
-    package let changes: Int
-    package var ended: [FleetEnd] = []
-    /// Vehicles that were queued again and that this gateway has not left since.
-    package var opened: [VehicleID] = []
-    /// Whether a person wants this gateway to end its part.
-    package let mustDrain: Bool
-    package let isFinished: Bool
-}
-
 /// A wave in which no vehicle is under way any more.
 package struct FleetWave: Sendable, Equatable {
     package let number: Int
@@ -92,63 +79,10 @@ extension FleetDatabase {
         }
     }
 
-    /// The changes of the rollout's vehicles since `changes`; nil when the rollout was begun again.
-    package func news(
-        of rollout: String,
-        beginning: Int,
-        since changes: Int,
-        for holder: FleetHolder
-    ) throws(FleetError) -> FleetNews? {
-        let heads = try rows(
-            "look at the rollout",
-            """
-            SELECT r.wave, r.changes, g.drain, r.state = 'finished' FROM yardmaster.rollout r
-            LEFT JOIN yardmaster.gateway g ON g.instance = $3::uuid
-            WHERE r.name = $1 AND r.beginning = $2::bigint
-            """,
-            [rollout, "\(beginning)", holder.instance]
-        )
-        guard let head = heads.first, let wave = head.integer(0), let latest = head.integer(1)
-        else { return nil }
-        var news = FleetNews(
-            wave: Int(wave),
-            changes: Int(latest),
-            mustDrain: head.isTrue(2),
-            isFinished: head.isTrue(3)
-        )
-        guard latest > changes else { return news }
-        // A change after the first statement is read again at the next look.
-        let found = try rows(
-            "look at its vehicles",
-            """
-            SELECT e.vehicle, e.state, EXISTS (SELECT FROM yardmaster.missed m
-                WHERE m.rollout = e.rollout AND m.beginning = e.beginning
-                  AND m.vehicle = e.vehicle AND m.instance = $4::uuid),
-              e.outcome, e.failure, e.sentence, e.version, e.gateway
-            FROM yardmaster.execution e
-            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.changed > $3::bigint
-            ORDER BY e.changed, e.vehicle
-            """,
-            [rollout, "\(beginning)", "\(changes)", holder.instance]
-        )
-        // The caller records these verdicts in its journal: the database must not lose them
-        // afterwards.
-        try sync()
-        for row in found {
-            guard let vehicle = row.vehicle(0) else { continue }
-            if row.text(1) == "ended" {
-                if let end = FleetEnd(row, from: 3, of: vehicle) { news.ended.append(end) }
-            } else if !row.isTrue(2) {
-                news.opened.append(vehicle)
-            }
-        }
-        return news
-    }
-
     /// How often a gateway looks at its rollout.
     package static let lookPause = Duration.seconds(5)
     /// How often the wave is looked at, by whichever gateway: a little less than `lookPause`, so that
-    /// a gateway alone does so each time.
+    /// a gateway alone does so each time it looks at its rollout.
     package static let lookShare = Duration.seconds(4)
     /// How many vehicles are left in one statement, behind which a claim may have to wait.
     package static let mostLeftAtOnce = 100

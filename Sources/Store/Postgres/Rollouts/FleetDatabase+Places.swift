@@ -52,32 +52,4 @@ extension FleetDatabase {
             ]
         ).first?.text(0)
     }
-
-    /// Vehicles of the rollout that other gateways work on now, and those that they leave to this one.
-    package func places(
-        in rollout: String,
-        beginning: Int,
-        for holder: FleetHolder
-    ) throws(FleetError) -> (busy: [VehicleID], favoured: [VehicleID]) {
-        let found = try rows(
-            "read what others work on",
-            """
-            SELECT e.vehicle, false FROM yardmaster.execution e
-            JOIN yardmaster.module m ON m.serial = e.serial AND m.holder = e.instance
-              AND m.epoch = e.epoch AND m.expires > yardmaster.clock()
-            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.state = 'claimed'
-              AND e.instance <> $3::uuid
-            UNION ALL
-            SELECT e.vehicle, true FROM yardmaster.execution e
-            WHERE e.rollout = $1 AND e.beginning = $2::bigint AND e.state = 'queued'
-              AND e.favoured = $4 AND e.favoured_until > yardmaster.clock()
-            """,
-            [rollout, "\(beginning)", holder.instance, holder.gateway]
-        )
-        func names(_ isFavoured: Bool) -> [VehicleID] {
-            found.filter { $0.isTrue(1) == isFavoured }
-                .compactMap { $0.vehicle(0) }
-        }
-        return (names(false), names(true))
-    }
 }

@@ -6,36 +6,44 @@ package struct FleetPlaceInHistory: Sendable, Equatable {
     package let mark: String
     /// Whether no right is granted before this gateway has reported again.
     package let isAwaited: Bool
-}
 
-extension FleetDatabase {
-    private static let mark = """
+    fileprivate static let marked = """
         (SELECT s.system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
           || '/' || h.module_table || '/' || h.generation
         FROM yardmaster.history h, pg_control_system() s)
         """
 
+    static func columns(of gateway: String) -> String {
+        "\(marked), EXISTS (SELECT FROM yardmaster.awaited a WHERE a.gateway = \(gateway))"
+    }
+
+    /// Nil when the table of histories is empty.
+    init?(_ row: DatabaseRow) {
+        guard let mark = row.text(0) else { return nil }
+        self.mark = mark
+        isAwaited = row.isTrue(1)
+    }
+}
+
+extension FleetDatabase {
     package func place(of gateway: String) throws(FleetError) -> FleetPlaceInHistory {
         let operation = "look which history this is"
         let found = try rows(
             operation,
-            """
-            SELECT \(Self.mark),
-              EXISTS (SELECT FROM yardmaster.awaited a WHERE a.gateway = $1)
-            """,
+            "SELECT \(FleetPlaceInHistory.columns(of: "$1"))",
             [gateway]
         )
-        guard let row = found.first, let mark = row.text(0) else {
+        guard let place = found.first.flatMap({ FleetPlaceInHistory($0) }) else {
             throw FleetError(.noSchema, operation, "the table is empty")
         }
-        return FleetPlaceInHistory(mark: mark, isAwaited: row.isTrue(1))
+        return place
     }
 
     /// This gateway has reported everything to this history: the database no longer waits for it.
     package func hasRetold(_ gateway: String, in place: FleetPlaceInHistory) throws(FleetError) {
         _ = try rows(
             "say that all is reported",
-            "DELETE FROM yardmaster.awaited WHERE gateway = $1 AND \(Self.mark) = $2",
+            "DELETE FROM yardmaster.awaited WHERE gateway = $1 AND \(FleetPlaceInHistory.marked) = $2",
             [gateway, place.mark]
         )
     }
