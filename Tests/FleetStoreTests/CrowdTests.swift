@@ -52,9 +52,9 @@ struct CrowdTests {
           'g' || (v % 500 + 1), 999, 'succeeded', '', true FROM generate_series(1, \(vehicles)) v;
         INSERT INTO yardmaster.step (rollout, beginning, vehicle, digest, ordinal, serial, action,
           epoch, instance, gateway, begun, outcome, settled)
-        SELECT 'city', 1000, 'v' || v, 'd', 0, 'a' || v, 'command horn', 1000,
-          md5('1000 ' || (v % 500 + 1))::uuid, 'g1', now(), 'done', now()
-        FROM generate_series(1, 20000) v;
+        SELECT 'city', 1000 - n, 'v' || v, 'd', 0, 'a' || v, 'command horn', 1000 - n,
+          md5(1000 - n || ' ' || (v % 500 + 1))::uuid, 'g1', now(), 'done', now()
+        FROM generate_series(1, 20000) v, generate_series(0, 9) n;
         INSERT INTO yardmaster.transfer (serial, vehicle, rollout, image, name, target, proven)
         SELECT 'a' || v, 'v' || v, 'city', repeat('a', 64), 'city', 'secondary', true
         FROM generate_series(1, \(vehicles)) v;
@@ -62,8 +62,8 @@ struct CrowdTests {
         SELECT 'v' || v, repeat('b', 64), 1, '', now() FROM generate_series(1, 20000) v;
         INSERT INTO yardmaster.debt (serial, vehicle, rollout, epoch, gateway, image, name, target,
           total)
-        SELECT 'a' || v, 'v' || v, 'city', 1000, 'g1', repeat('a', 64), 'n', 't', 1
-        FROM generate_series(1, 200) v;
+        SELECT n || 'a' || v, 'v' || v, CASE WHEN n = 0 THEN 'city' ELSE 'depot ' || n END, 1000, 'g1',
+          repeat('a', 64), 'n', 't', 1 FROM generate_series(1, \(held)) v, generate_series(0, 9) n;
         INSERT INTO yardmaster.run (instance, gateway, number, rollout, beginning, plan, is_order, began)
         SELECT md5(b || ' ' || g)::uuid, 'g' || g, b, 'city', b, 'p', false, now()
         FROM generate_series(901, 1000) b, generate_series(1, 500) g;
@@ -99,6 +99,8 @@ struct CrowdTests {
             #expect(scanned.isEmpty, "\(name) reads whole tables: \(scanned)")
             let all = read.all.filter { $0.value > 0 }
             #expect(all.values.reduce(0, +) <= limit, "\(name) reads \(all)")
+            let blocks = read.blocks.filter { $0.value > 0 }
+            #expect(blocks.values.reduce(0, +) <= 100 + 6 * limit, "\(name) reads blocks \(blocks)")
         }
 
         func word(
@@ -121,8 +123,7 @@ struct CrowdTests {
         func work(_ vehicle: Vehicle) async throws {
             var granted: FleetLease?
             // The gate counts those that are under way, and what they owe.
-            let underWay = CrowdTests.held + 3 * 200
-            try await expect("a claim", atMost: underWay + 50) { fleet in
+            try await expect("a claim", atMost: 3 * CrowdTests.held + 50) { fleet in
                 let wish = LeaseWish(
                     vehicle.serial,
                     rollout: "city",
@@ -210,7 +211,7 @@ struct CrowdTests {
                 #expect(glance.busy == [] && glance.underWay == nil)
             }
             let asked = try (3_901...4_100).map { try Vehicle($0).id }
-            try await gateway.expect("a look for 200 vehicles", atMost: 1_000) { fleet in
+            try await gateway.expect("a look for 200 vehicles", atMost: 2 * Self.held) { fleet in
                 let glance = try await fleet.glance(at: "city", asking: asked, for: holder)
                 #expect(Set(glance?.busy ?? []) == Set(asked.prefix(100)))
             }

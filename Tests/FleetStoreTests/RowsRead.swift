@@ -6,6 +6,8 @@ struct RowsRead {
     let all: [String: Int]
     /// Those of tables that were read from end to end.
     let scanned: [String: Int]
+    /// The blocks of tables and indexes: an index that is read from end to end answers few rows.
+    let blocks: [String: Int]
 
     init(_ fleet: FleetDatabase, _ body: () async throws -> Void) async throws {
         let before = try await Self.counters(fleet)
@@ -16,7 +18,7 @@ struct RowsRead {
                 $0[$1.key] = $1.value[column] - (before[$1.key]?[column] ?? 0)
             }
         }
-        (all, scanned) = (grown(0), grown(1))
+        (all, scanned, blocks) = (grown(0), grown(1), grown(2))
     }
 
     private static func counters(_ fleet: FleetDatabase) async throws -> [String: [Int]] {
@@ -25,12 +27,14 @@ struct RowsRead {
         let found = try await fleet.rows(
             "count the rows",
             """
-            SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0), seq_tup_read
-            FROM pg_stat_user_tables WHERE schemaname = 'yardmaster'
+            SELECT relname, seq_tup_read + coalesce(idx_tup_fetch, 0), seq_tup_read,
+              heap_blks_read + heap_blks_hit + coalesce(idx_blks_read + idx_blks_hit, 0)
+            FROM pg_stat_user_tables JOIN pg_statio_user_tables USING (schemaname, relname)
+            WHERE schemaname = 'yardmaster'
             """
         )
         return found.reduce(into: [:]) { all, row in
-            all[row.text(0) ?? ""] = [Int(row.integer(1) ?? 0), Int(row.integer(2) ?? 0)]
+            all[row.text(0) ?? ""] = (1...3).map { Int(row.integer($0) ?? 0) }
         }
     }
 }

@@ -169,6 +169,10 @@ struct CountedSession: FleetSession {
 /// A clock that goes on only when the test says so; anyone who waits by it has no time to lose.
 final class StoodClock: Timekeeper {
     private let moment = Mutex(Moment(nanoseconds: 0))
+    /// Whether anyone who waits does so until the test lets the time pass.
+    private let waits: Bool
+
+    init(waits: Bool = false) { self.waits = waits }
 
     static var real: Moment {
         var time = timespec()
@@ -181,8 +185,10 @@ final class StoodClock: Timekeeper {
 
     func pass(_ time: Duration) { moment.withLock { $0 = $0.advanced(by: time) } }
 
-    /// To wait is to let the time pass.
+    /// To wait is to let the time pass, unless the test does.
     func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
+        while waits, now < deadline, !Task.isCancelled { await Task.yield() }
+        guard !waits else { return }
         moment.withLock { $0 = max($0, deadline) }
         await Task.yield()
     }

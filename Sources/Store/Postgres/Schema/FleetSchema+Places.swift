@@ -20,11 +20,12 @@ extension FleetSchema {
               (SELECT count(*) FROM yardmaster.execution e
                 WHERE e.instance = g.instance AND e.state = 'claimed')
                 < greatest(g.links, 1) AS is_free
-            FROM yardmaster.hearing h JOIN yardmaster.gateway g ON g.name = h.gateway
-              AND g.rollout = h.rollout AND g.beginning = h.beginning AND g.gone IS NULL
+            -- The few that hear it, each by its name, and not all that are at work (which `OFFSET 0` ensures).
+            FROM yardmaster.hearing h CROSS JOIN LATERAL (SELECT * FROM yardmaster.gateway n
+              WHERE n.name = h.gateway AND n.gone IS NULL OFFSET 0) AS g
+            WHERE g.rollout = h.rollout AND g.beginning = h.beginning
               AND g.draining IS NULL AND NOT g.drain AND h.at >= g.since
-              AND g.heard > yardmaster.clock() - interval '45 seconds'
-            WHERE h.rollout = p_rollout AND h.beginning = p_beginning
+              AND g.heard > yardmaster.clock() - interval '45 seconds' AND h.rollout = p_rollout AND h.beginning = p_beginning
               AND h.vehicle = p_vehicle AND h.gateway <> p_gateway AND h.signal IS NOT NULL
           ) AS other
           WHERE other.strength >= p_strength + 6

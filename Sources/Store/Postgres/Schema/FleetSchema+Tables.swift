@@ -243,6 +243,7 @@ extension FleetSchema {
           PRIMARY KEY (rollout, beginning, vehicle, digest, ordinal),
           CHECK ((outcome IS NULL) = (settled IS NULL))
         );
+        CREATE INDEX step_vehicle ON yardmaster.step (vehicle, epoch);
         CREATE INDEX step_doubt ON yardmaster.step (vehicle)
           WHERE outcome IS NULL OR outcome = 'in-doubt';
 
@@ -268,6 +269,7 @@ extension FleetSchema {
           seen_epoch bigint NOT NULL DEFAULT 0
         );
         CREATE INDEX debt_vehicle ON yardmaster.debt (vehicle);
+        CREATE INDEX debt_rollout ON yardmaster.debt (rollout);
 
         -- What each module ran before a rollout sent it an image, and whether it was proven with that.
         CREATE TABLE yardmaster.transfer (
