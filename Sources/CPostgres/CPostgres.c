@@ -29,6 +29,9 @@ typedef void (*receiver)(void *, const PGresult *);
     X(PQsendQueryParams, int, \
         (PGconn *, const char *, int, const unsigned *, const char *const *, const int *, \
          const int *, int)) \
+    X(PQsendPrepare, int, (PGconn *, const char *, const char *, int, const unsigned *)) \
+    X(PQsendQueryPrepared, int, \
+        (PGconn *, const char *, int, const char *const *, const int *, const int *, int)) \
     X(PQflush, int, (PGconn *)) \
     X(PQconsumeInput, int, (PGconn *)) \
     X(PQisBusy, int, (PGconn *)) \
@@ -115,6 +118,16 @@ int pq_send_params(
     PGconn *connection, const char *statement, int count, const char *const *values
 ) {
     return lib.PQsendQueryParams(connection, statement, count, NULL, values, NULL, NULL, 0);
+}
+
+int pq_send_prepare(PGconn *connection, const char *name, const char *statement) {
+    return lib.PQsendPrepare(connection, name, statement, 0, NULL);
+}
+
+int pq_send_prepared(
+    PGconn *connection, const char *name, int count, const char *const *values
+) {
+    return lib.PQsendQueryPrepared(connection, name, count, values, NULL, NULL, 0);
 }
 
 int pq_send(PGconn *connection, const char *statements) {

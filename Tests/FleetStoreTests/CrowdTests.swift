@@ -197,14 +197,16 @@ struct CrowdTests {
         }
     }
 
-    @Test
-    func `among 100,000 vehicles and 500 gateways each statement of a night reads rows by key`()
-        async throws
-    {
+    /// With plans for the values at hand, and with those that a session keeps after a while.
+    @Test(arguments: ["force_custom_plan", "force_generic_plan"])
+    func `among 100,000 vehicles and 500 gateways each statement of a night reads rows by key`(
+        plans: String
+    ) async throws {
         try await Members.with(["north"]) { them in
             try them.ground.ask(Self.crowd)
             let gateway = Gateway(fleet: them[0].fleet, holder: them[0].holder)
             let holder = gateway.holder
+            try await gateway.fleet.run("SET plan_cache_mode = \(plans)", "plan")
             try await gateway.work(try Vehicle(30_000))
             try await gateway.expect("a look", atMost: 20) { fleet in
                 let glance = try #require(try await fleet.glance(at: "city", for: holder))

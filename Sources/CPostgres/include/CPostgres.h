@@ -44,6 +44,9 @@ void pq_cancel(PGconn *connection);
 
 /* One statement with values as text. */
 int pq_send_params(PGconn *connection, const char *statement, int count, const char *const *values);
+/* Gives a statement a name in its session, by which it is sent from then on. */
+int pq_send_prepare(PGconn *connection, const char *name, const char *statement);
+int pq_send_prepared(PGconn *connection, const char *name, int count, const char *const *values);
 /* Any number of statements without values. */
 int pq_send(PGconn *connection, const char *statements);
 int pq_flush(PGconn *connection);

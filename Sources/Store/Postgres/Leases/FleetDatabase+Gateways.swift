@@ -60,7 +60,8 @@ extension FleetDatabase {
                 "\(figures.rightsLost)", "\(figures.waited.nanoseconds / 1_000_000)",
                 "\(figures.untold)", time.map { "\($0.milliseconds)" }, place?.rollout,
                 place.map { "\($0.beginning)" }, place.map { "\($0.takesPart)" },
-            ]
+            ],
+            isFrequent: true
         ).first.flatMap { FleetPlaceInHistory($0) }
     }
 

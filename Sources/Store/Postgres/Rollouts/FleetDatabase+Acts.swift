@@ -183,7 +183,8 @@ extension FleetDatabase {
             WHERE h.vehicle = $1 AND h.failures > 0 GROUP BY h.rollout
             ORDER BY 1, 2, 3, 4
             """,
-            [vehicle.text, serial.text]
+            [vehicle.text, serial.text],
+            isFrequent: true
         )
         var accounts = FleetAccounts()
         for row in found { accounts.add(row, of: vehicle, on: serial) }

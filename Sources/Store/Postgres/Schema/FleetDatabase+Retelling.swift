@@ -31,7 +31,8 @@ extension FleetDatabase {
         let found = try rows(
             operation,
             "SELECT \(FleetPlaceInHistory.columns(of: "$1"))",
-            [gateway]
+            [gateway],
+            isFrequent: true
         )
         guard let place = found.first.flatMap({ FleetPlaceInHistory($0) }) else {
             throw FleetError(.noSchema, operation, "the table is empty")

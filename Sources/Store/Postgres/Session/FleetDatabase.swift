@@ -53,9 +53,10 @@ package actor FleetDatabase {
     package func rows(
         _ operation: String,
         _ text: String,
-        _ values: [String?] = []
+        _ values: [String?] = [],
+        isFrequent: Bool = false
     ) throws(FleetError) -> [DatabaseRow] {
-        try rows(FleetStatement(operation, text, values))
+        try rows(FleetStatement(operation, text, values, isFrequent: isFrequent))
     }
 
     /// One statement: in a transaction of its own, or in that of `transaction`.

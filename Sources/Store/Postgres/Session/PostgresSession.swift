@@ -27,6 +27,8 @@ package final class PostgresSession: FleetSession {
     private let handle: OpaquePointer
     private let now: @Sendable () -> Moment
     package let host: FleetAddress.Host
+    /// The names of the statements that the server has prepared in this session, by their texts.
+    private var prepared: [String: String] = [:]
 
     private init(
         _ handle: OpaquePointer,
@@ -134,11 +136,31 @@ package final class PostgresSession: FleetSession {
         within time: Duration
     ) throws(FleetError) -> [DatabaseRow] {
         let deadline = now().advanced(by: time)
+        let operation = statement.operation
+        let name = statement.isFrequent ? try name(of: statement, by: deadline, time) : nil
         let sent = Self.withTexts(statement.values) {
-            pq_send_params(handle, statement.text, CInt(statement.values.count), $0)
+            let count = CInt(statement.values.count)
+            guard let name else { return pq_send_params(handle, statement.text, count, $0) }
+            return pq_send_prepared(handle, name, count, $0)
         }
-        guard sent == 1 else { throw FleetError(.lost, statement.operation, words) }
-        return try results(of: statement.operation, by: deadline, time)
+        guard sent == 1 else { throw FleetError(.lost, operation, words) }
+        return try results(of: operation, by: deadline, time)
+    }
+
+    /// The name of a statement that the server reads and plans once for the session.
+    private func name(
+        of statement: FleetStatement,
+        by deadline: Moment,
+        _ time: Duration
+    ) throws(FleetError) -> String {
+        if let known = prepared[statement.text] { return known }
+        let name = "s\(prepared.count)"
+        guard pq_send_prepare(handle, name, statement.text) == 1 else {
+            throw FleetError(.lost, statement.operation, words)
+        }
+        _ = try results(of: statement.operation, by: deadline, time)
+        prepared[statement.text] = name
+        return name
     }
 
     package func run(
@@ -240,11 +262,17 @@ package struct FleetStatement: Sendable {
     package let operation: String
     package let text: String
     package let values: [String?]
+    /// Whether gateways send it again and again: to read and plan it costs the server more than to carry it out.
+    let isFrequent: Bool
 
-    package init(_ operation: String, _ text: String, _ values: [String?] = []) {
-        self.operation = operation
-        self.text = text
-        self.values = values
+    package init(
+        _ operation: String,
+        _ text: String,
+        _ values: [String?] = [],
+        isFrequent: Bool = false
+    ) {
+        (self.operation, self.text, self.values) = (operation, text, values)
+        self.isFrequent = isFrequent
     }
 }
 
