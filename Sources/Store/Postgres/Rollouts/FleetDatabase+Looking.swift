@@ -55,10 +55,9 @@ extension FleetDatabase {
         for holder: FleetHolder
     ) throws(FleetError) -> FleetGlance? {
         let held = """
-            yardmaster.execution e JOIN yardmaster.module m ON m.serial = e.serial
-              AND m.holder = e.instance AND m.epoch = e.epoch AND m.expires > now
-            WHERE e.rollout = $1 AND e.beginning = r.beginning AND e.state = 'claimed'
-              AND e.instance <> $2::uuid
+            JOIN yardmaster.module m ON m.serial = e.serial AND m.holder = e.instance
+              AND m.epoch = e.epoch AND m.expires > now
+            WHERE e.state = 'claimed' AND e.instance <> $2::uuid
             """
         return try rows(
             "look at the rollout",
@@ -69,9 +68,13 @@ extension FleetDatabase {
                 AND looked <= now - $4::bigint * interval '1 microsecond',
               (SELECT md5(string_agg(c.image || c.made, ' ' ORDER BY c.image))
                 FROM yardmaster.recall c),
-              (SELECT string_agg(e.vehicle, chr(10)) FROM \(held)
-                AND e.vehicle = ANY ($5::text[])),
-              CASE WHEN $6::boolean THEN (SELECT count(*) FROM \(held)) END,
+              -- Each by its key, and not all that are under way (which `OFFSET 0` ensures).
+              (SELECT string_agg(e.vehicle, chr(10)) FROM unnest($5::text[]) AS v
+                CROSS JOIN LATERAL (SELECT * FROM yardmaster.execution k
+                  WHERE k.rollout = $1 AND k.beginning = r.beginning AND k.vehicle = v OFFSET 0) AS e
+                \(held)),
+              CASE WHEN $6::boolean THEN (SELECT count(*) FROM yardmaster.execution e \(held)
+                AND e.rollout = $1 AND e.beginning = r.beginning) END,
               (SELECT string_agg(e.vehicle, chr(10)) FROM yardmaster.execution e
                 WHERE e.rollout = r.name AND e.beginning = r.beginning AND e.state = 'queued'
                   AND e.favoured = $3 AND e.favoured_until > now)

@@ -88,12 +88,14 @@ extension FleetSchema {
               SELECT count(*) INTO flying FROM yardmaster.execution n
               WHERE n.rollout = p_rollout AND n.beginning = p_beginning
                 AND n.state = 'claimed' AND n.vehicle <> p_vehicle;
-              -- One that was begun, and that its gateway had to leave, may have failed already.
+              -- One that was begun, and that its gateway had to leave, may have failed already. Each is looked up by
+              -- its key (which `OFFSET 0` ensures).
               SELECT count(*) AS count, count(*) FILTER (WHERE n.state = 'ended') AS over,
                 min(n.vehicle) AS first INTO owing
-              FROM yardmaster.debt d JOIN yardmaster.execution n
-                ON n.rollout = d.rollout AND n.vehicle = d.vehicle
-              WHERE d.rollout = p_rollout AND d.begun >= r.begun AND n.beginning = p_beginning
+              FROM yardmaster.debt d CROSS JOIN LATERAL (SELECT * FROM yardmaster.execution k
+                WHERE k.rollout = d.rollout AND k.beginning = p_beginning
+                  AND k.vehicle = d.vehicle OFFSET 0) AS n
+              WHERE d.rollout = p_rollout AND d.begun >= r.begun
                 AND n.state <> 'claimed' AND NOT n.counted AND n.vehicle <> p_vehicle;
               IF owing.over >= r.room THEN
                 word := 'owing'; a := owing.first; RETURN NEXT; RETURN;
