@@ -79,13 +79,13 @@ struct Members {
         quarantineAfter: Int? = nil,
         plan vehicles: FleetPlan? = nil,
         wave: Int? = nil,
-        clock: StoodClock = StoodClock(),
         _ body: (Members) async throws -> Void
     ) async throws {
         let server = try Store.server.get()
         let ground = Ground()
         ground.server = server
         ground.database = try server.database()
+        let clock = StoodClock()
         let files = try ThreadExecutor.start(name: "files")
         defer { files.stop() }
         let lane = try ThreadExecutor.start(name: "fleet")

@@ -169,10 +169,12 @@ struct CountedSession: FleetSession {
 /// A clock that goes on only when the test says so; anyone who waits by it has no time to lose.
 final class StoodClock: Timekeeper {
     private let moment = Mutex(Moment(nanoseconds: 0))
-    /// Whether anyone who waits does so until the test lets the time pass.
-    private let waits: Bool
+    private let meanwhile = Mutex<(@Sendable () async -> Void)?>(nil)
 
-    init(waits: Bool = false) { self.waits = waits }
+    /// Anyone who waits does this first.
+    func whenWaiting(_ body: @escaping @Sendable () async -> Void) {
+        meanwhile.withLock { $0 = body }
+    }
 
     static var real: Moment {
         var time = timespec()
@@ -185,10 +187,9 @@ final class StoodClock: Timekeeper {
 
     func pass(_ time: Duration) { moment.withLock { $0 = $0.advanced(by: time) } }
 
-    /// To wait is to let the time pass, unless the test does.
+    /// To wait is to let the time pass.
     func sleep(until deadline: Moment, for purpose: @autoclosure () -> String) async {
-        while waits, now < deadline, !Task.isCancelled { await Task.yield() }
-        guard !waits else { return }
+        await meanwhile.withLock { $0 }?()
         moment.withLock { $0 = max($0, deadline) }
         await Task.yield()
     }
