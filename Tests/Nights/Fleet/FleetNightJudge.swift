@@ -427,8 +427,8 @@ struct FleetNightJudge {
             no("bricked", "\(name) is left in its bootloader for good")
         }
         guard vehicle.faults.isEmpty, !NightJudge.canFail(steps), story.policy.airtime == nil,
-            story.policy.quarantine == nil, outcome != .inDoubt, outcome != .aborted,
-            !cleared.contains(number), !isFine
+            story.policy.quarantine == nil, story.policy.judge != turn.wish.release,
+            outcome != .inDoubt, outcome != .aborted, !cleared.contains(number), !isFine
         else { return }
         no(
             "heals",
