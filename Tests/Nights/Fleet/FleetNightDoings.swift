@@ -57,6 +57,8 @@ final class FleetNightDoings: Sendable {
         state.withLock { $0.archive[digest] }
     }
 
+    var plans: [SHA256Digest: FrozenPlan] { state.withLock { $0.archive.mapValues(\.plan) } }
+
     func checked(_ rollout: String, _ beginning: Int, _ wave: Int) {
         let check = FleetNightAccount.Check(rollout: rollout, beginning: beginning, wave: wave)
         state.withLock { _ = $0.account.checks.insert(check) }

@@ -334,7 +334,13 @@ struct FleetNightLife: Sendable {
         {
             (plan, wish, isKept) = (kept.plan, kept.wish, true)
         }
-        let job = try NightRun(plan, of: plan.vehicles.map(\.id), depot, watched: watch)
+        let job = try NightRun(
+            plan,
+            of: plan.vehicles.map(\.id),
+            depot,
+            watched: watch,
+            kept: doings.plans
+        )
         let entrance = FleetEntrance(fleet, journal, gateway: gateway.name)
         guard let holder = try await signIn(gateway, entrance, doings) else { return }
         do {
