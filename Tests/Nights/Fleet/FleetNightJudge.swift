@@ -87,8 +87,9 @@ struct FleetNightJudge {
         var told: Set<Int> = []
         for touch in account.touches where !told.contains(touch.vehicle) {
             let list = rights[serials[touch.vehicle]] ?? []
-            // As it stood before that moment, and after each change in it.
-            let first = (list.lastIndex { $0.at < touch.at }) ?? list.startIndex
+            // As it stood before that moment, and after each change in it: the server's clock shows milliseconds.
+            let moment = Moment(nanoseconds: touch.at.nanoseconds / 1_000_000 * 1_000_000)
+            let first = (list.lastIndex { $0.at < moment }) ?? list.startIndex
             let isAllowed = list[min(first, list.count)...].prefix { $0.at <= touch.at }
                 .contains {
                     $0.holder == touch.instance && $0.expires.map { $0 > touch.at } ?? false
