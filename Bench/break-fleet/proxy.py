@@ -3,6 +3,25 @@ import asyncio
 import threading
 
 
+def asked(data, named):
+    """What is carried out of these bytes of a session: a statement that it has named is sent by its name."""
+    texts, at = [], 0
+    while at + 5 <= len(data):
+        kind, length = data[at:at + 1], int.from_bytes(data[at + 1:at + 5], "big")
+        if length < 4:
+            break
+        parts = data[at + 5:at + 1 + length].split(b"\0")
+        at += 1 + length
+        if kind == b"P" and len(parts) > 1 and parts[0]:
+            named[parts[0]] = parts[1]
+        elif kind == b"B" and len(parts) > 1 and parts[1] in named:
+            texts.append(named[parts[1]])
+        else:
+            texts.append(b"\0".join(parts))
+    # What came in pieces is taken as it is.
+    return b"\n".join(texts if at == len(data) else [*texts, data])
+
+
 class Proxy:
     """One port before another one. All proxies of a life share one thread."""
 
@@ -41,7 +60,7 @@ class Proxy:
             return writer.transport.abort()
         ends = {writer, back}
         self.open |= ends
-        session = {"swallows": None}
+        session = {"swallows": None, "named": {}}
         try:
             tasks = [asyncio.ensure_future(self.pump(reader, back, session, True)),
                      asyncio.ensure_future(self.pump(there, writer, session, False))]
@@ -64,8 +83,9 @@ class Proxy:
                 self.count("packets delayed")
                 await asyncio.sleep(self.delay / self.rate)
             if asks:
+                said = asked(data, session["named"])
                 for words, when in self.cuts:
-                    if words.encode() in data:
+                    if words.encode() in said:
                         self.cuts.remove((words, when))
                         if when == "before":
                             self.count(f"cut before {words}")
