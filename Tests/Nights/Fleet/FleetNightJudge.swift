@@ -306,10 +306,12 @@ struct FleetNightJudge {
                 guard case .vehicleEnded(let id, let verdict) = event.body,
                     let number = Int(id.text.dropFirst())
                 else { continue }
-                let isOwn = account.tables.rights.contains {
-                    $0.serial == serials[number - 1] && $0.holder == turn.instance && $0.isNew
-                        && $0.at >= after && $0.at <= event.at
+                // What another gateway has ended since is its verdict, in whatever words it is told here.
+                let last = account.tables.rights.last {
+                    $0.serial == serials[number - 1] && $0.isNew && $0.at >= after
+                        && $0.at <= event.at
                 }
+                let isOwn = last?.holder == turn.instance
                 let isTold = story.gateways.indices.contains {
                     verdict.message.hasPrefix("\(FleetNightStory.name($0)): ")
                 }
