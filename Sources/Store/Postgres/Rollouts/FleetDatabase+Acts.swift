@@ -183,8 +183,7 @@ extension FleetDatabase {
             WHERE h.vehicle = $1 AND h.failures > 0 GROUP BY h.rollout
             ORDER BY 1, 2, 3, 4
             """,
-            [vehicle.text, serial.text],
-            isFrequent: true
+            [vehicle.text, serial.text]
         )
         var accounts = FleetAccounts()
         for row in found { accounts.add(row, of: vehicle, on: serial) }

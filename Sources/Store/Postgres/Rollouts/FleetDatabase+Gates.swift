@@ -165,7 +165,7 @@ extension FleetDatabase {
         let values = [rollout, "\(beginning)"]
         // Most looks find a wave under way: they lock nothing, and read each open vehicle once. What they find is all
         // that is read again while the row is locked: claims and verdicts wait for as much as ends.
-        let found = try rows(operation, Self.dueWave, values, isFrequent: true)
+        let found = try rows(operation, Self.dueWave, values)
         let left = found.compactMap { $0.vehicle(1) }
         guard found.first?.isTrue(0) == true || !left.isEmpty else { return nil }
         return try transaction(operation) { () throws(FleetError) in

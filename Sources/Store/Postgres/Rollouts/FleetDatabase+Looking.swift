@@ -84,8 +84,7 @@ extension FleetDatabase {
             [
                 rollout, holder.instance, holder.gateway, Self.lookShare.microseconds,
                 Self.array(vehicles.map(\.text)), "\(counts)",
-            ],
-            isFrequent: true
+            ]
         ).first.flatMap { FleetGlance($0) }
     }
 

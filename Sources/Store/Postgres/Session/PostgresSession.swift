@@ -262,7 +262,8 @@ package struct FleetStatement: Sendable {
     package let operation: String
     package let text: String
     package let values: [String?]
-    /// Whether gateways send it again and again: to read and plan it costs the server more than to carry it out.
+    /// Whether the server plans it once for each session: for what gateways send again and again, and what reads single
+    /// rows by key. A kept plan does not see how a rollout's vehicles grow.
     let isFrequent: Bool
 
     package init(
