@@ -262,8 +262,10 @@ package struct FleetStatement: Sendable {
     package let operation: String
     package let text: String
     package let values: [String?]
-    /// Whether the server plans it once for each session: for what gateways send again and again, and what reads single
-    /// rows by key. A kept plan does not see how a rollout's vehicles grow.
+    /// Whether the server plans it once for each session.
+    ///
+    /// That is for what gateways send again and again and what reads single rows by key: a kept plan does not see how a
+    /// rollout's vehicles grow.
     let isFrequent: Bool
 
     package init(
