@@ -4,9 +4,9 @@ import Glibc
 ///
 /// Not a `Mutex`, which cannot be waited on, and whose hand-over inside the kernel the thread
 /// sanitizer reports as a race.
-@safe package final class Monitor<State: Sendable>: Sendable {
+@usableFromInline @safe package final class Monitor<State: Sendable>: Sendable {
     // All three are accessed only between lock and unlock, which are safe from any thread.
-    private nonisolated(unsafe) var state: State
+    @usableFromInline nonisolated(unsafe) var state: State
     // Created once and used only through its address.
     private nonisolated(unsafe) let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
         capacity: 1
@@ -29,11 +29,16 @@ import Glibc
         unsafe mutex.deallocate()
     }
 
-    package func withLock<R>(_ body: (inout State) -> R) -> R {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
+    /// Inlined: a call through generics takes longer than the lock itself.
+    @inlinable package func withLock<R>(_ body: (inout State) -> R) -> R {
+        lock()
+        defer { unlock() }
         return unsafe body(&state)
     }
+
+    @usableFromInline func lock() { unsafe pthread_mutex_lock(mutex) }
+
+    @usableFromInline func unlock() { unsafe pthread_mutex_unlock(mutex) }
 
     /// Like `withLock`, and makes a waiting thread check again.
     package func change<R>(_ body: (inout State) -> R) -> R {
