@@ -44,11 +44,7 @@ struct CBORReader {
         case 1: return .negative(head.argument)
         case 2: return .bytes(try string(head, bytes, from: start))
         case 3:
-            let utf8 = try string(head, bytes, from: start)
-            guard let text = String(validating: utf8, as: UTF8.self) else {
-                throw CBORError(.invalidUTF8, at: start)
-            }
-            return .text(text)
+            return .text(try text(head, bytes, from: start))
         case 4: return .array(try items(head, bytes, from: start))
         case 5: return .map(try members(head, bytes, from: start))
         case 6:
@@ -89,14 +85,40 @@ struct CBORReader {
         from start: Int
     ) throws(CBORError) -> [UInt8] {
         guard !head.isOpen else { return try pieces(head, bytes) }
+        let part = bytes.extracting(try place(of: head, bytes, from: start))
+        // Safe: the buffer is copied before the closure ends.
+        return unsafe part.withUnsafeBufferPointer { unsafe Array($0) }
+    }
+
+    private mutating func text(
+        _ head: Head,
+        _ bytes: Span<UInt8>,
+        from start: Int
+    ) throws(CBORError) -> String {
+        guard head.isOpen else {
+            let part = bytes.extracting(try place(of: head, bytes, from: start))
+            do { return String(copying: try UTF8Span(validating: part)) } catch {
+                throw CBORError(.invalidUTF8, at: start)
+            }
+        }
+        guard let text = String(validating: try pieces(head, bytes), as: UTF8.self) else {
+            throw CBORError(.invalidUTF8, at: start)
+        }
+        return text
+    }
+
+    /// Where the bytes of a string of definite length are; goes on behind it.
+    private mutating func place(
+        of head: Head,
+        _ bytes: Span<UInt8>,
+        from start: Int
+    ) throws(CBORError) -> Range<Int> {
         guard head.argument <= UInt64(bytes.count - position) else {
             throw CBORError(.endsEarly, at: start)
         }
-        let end = position + Int(head.argument)
-        defer { position = end }
-        let part = bytes.extracting(position..<end)
-        // Safe: the buffer is copied before the closure ends.
-        return unsafe part.withUnsafeBufferPointer { unsafe Array($0) }
+        let place = position..<position + Int(head.argument)
+        position = place.upperBound
+        return place
     }
 
     /// A string of indefinite length: complete strings of its kind up to the break.

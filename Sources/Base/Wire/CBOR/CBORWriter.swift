@@ -2,11 +2,8 @@
 package struct CBORWriter {
     package private(set) var bytes: [UInt8]
 
-    /// Begins after the given bytes, and reserves room for `count` more.
-    package init(_ bytes: [UInt8] = [], reserving count: Int = 0) {
-        self.bytes = bytes
-        if count > 0 { self.bytes.reserveCapacity(bytes.count + count) }
-    }
+    /// Begins after the given bytes.
+    package init(_ bytes: [UInt8] = []) { self.bytes = bytes }
 
     /// The length of an item's head with this number.
     package static func headLength(_ argument: Int) -> Int {
@@ -60,7 +57,7 @@ package struct CBORWriter {
         case .undefined: bytes.append(0xF7)
         case .float(let number):
             bytes.append(0xFB)
-            bytes.append(contentsOf: number.bitPattern.bigBytes)
+            self.number(number.bitPattern, of: 8)
         case .simple(let value): head(7, UInt64(value))
         case .tagged(let tag, let value):
             head(6, tag)
@@ -76,13 +73,19 @@ package struct CBORWriter {
             bytes.append(UInt8(argument))
         case ..<0x1_0000:
             bytes.append(major << 5 | 25)
-            bytes.append(contentsOf: UInt16(argument).bigBytes)
+            number(argument, of: 2)
         case ..<0x1_0000_0000:
             bytes.append(major << 5 | 26)
-            bytes.append(contentsOf: UInt32(argument).bigBytes)
+            number(argument, of: 4)
         default:
             bytes.append(major << 5 | 27)
-            bytes.append(contentsOf: argument.bigBytes)
+            number(argument, of: 8)
+        }
+    }
+
+    private mutating func number(_ number: UInt64, of length: Int) {
+        for index in (0..<length).reversed() {
+            bytes.append(UInt8(truncatingIfNeeded: number >> (8 * index)))
         }
     }
 }

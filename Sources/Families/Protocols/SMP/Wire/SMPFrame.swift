@@ -1,7 +1,7 @@
 /// One SMP message: a header and the CBOR map that follows it.
 package struct SMPFrame: Equatable, Sendable {
     package let header: SMPHeader
-    package let payload: [UInt8]
+    package let bytes: [UInt8]
 
     /// Nil when the payload is longer than a header can state.
     package init?(
@@ -21,7 +21,7 @@ package struct SMPFrame: Equatable, Sendable {
             sequence: sequence,
             payloadLength: payload.count
         )
-        self.payload = payload
+        bytes = header.bytes + payload
     }
 
     /// Reads exactly one message; nil when the header is invalid or states another length.
@@ -30,8 +30,8 @@ package struct SMPFrame: Equatable, Sendable {
             bytes.count == SMPHeader.length + header.payloadLength
         else { return nil }
         self.header = header
-        payload = Array(bytes[SMPHeader.length...])
+        self.bytes = bytes
     }
 
-    package var bytes: [UInt8] { header.bytes + payload }
+    package var payload: [UInt8] { Array(bytes[SMPHeader.length...]) }
 }

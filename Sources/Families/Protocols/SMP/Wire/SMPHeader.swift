@@ -50,10 +50,10 @@ package struct SMPHeader: Equatable, Sendable {
     /// Reads the first eight bytes; nil when there are fewer or the operation is unknown.
     ///
     /// Reserved bits are ignored.
-    package init?(_ bytes: some RandomAccessCollection<UInt8>) {
-        guard bytes.count >= Self.length else { return nil }
-        let bytes = Array(bytes.prefix(Self.length))
-        guard let operation = Operation(rawValue: bytes[0] & 7) else { return nil }
+    package init?(_ bytes: [UInt8]) {
+        guard bytes.count >= Self.length, let operation = Operation(rawValue: bytes[0] & 7) else {
+            return nil
+        }
         self.operation = operation
         version = bytes[0] >> 3 & 3
         payloadLength = Int(bytes[2]) << 8 | Int(bytes[3])
@@ -67,12 +67,19 @@ package struct SMPHeader: Equatable, Sendable {
         bytes.first.map { $0 & 0xE4 == 0 } ?? true && bytes.dropFirst().first ?? 0 == 0
     }
 
+    /// With room for the payload.
     package var bytes: [UInt8] {
-        let length = UInt16(payloadLength)
-        return [
-            version << 3 | operation.rawValue, 0, UInt8(length >> 8), UInt8(length & 0xFF),
-            UInt8(group >> 8), UInt8(group & 0xFF), sequence, command,
-        ]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.length + payloadLength)
+        bytes.append(version << 3 | operation.rawValue)
+        bytes.append(0)
+        bytes.append(UInt8(payloadLength >> 8))
+        bytes.append(UInt8(payloadLength & 0xFF))
+        bytes.append(UInt8(group >> 8))
+        bytes.append(UInt8(group & 0xFF))
+        bytes.append(sequence)
+        bytes.append(command)
+        return bytes
     }
 
     /// Whether this is the header of the answer to `request`.

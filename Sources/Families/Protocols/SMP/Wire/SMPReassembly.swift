@@ -22,6 +22,8 @@ package struct SMPReassembly: Equatable, Sendable {
 
     /// The message that this piece completes; nil when it is not complete or the piece is dropped.
     package mutating func take(_ piece: [UInt8]) -> SMPFrame? {
+        // Most messages arrive in one piece.
+        if collected.isEmpty, piece.count <= limit, let frame = SMPFrame(piece) { return frame }
         if expected == 0 {
             // A header can itself arrive in pieces.
             let start = collected + piece

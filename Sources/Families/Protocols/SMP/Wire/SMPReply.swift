@@ -25,7 +25,8 @@ package struct SMPReply: Equatable, Sendable {
     package init(_ frame: SMPFrame) throws(SMPReplyError) {
         header = frame.header
         do throws(CBORError) {
-            body = try CBORValue(cbor: frame.payload)
+            let message = frame.bytes.span
+            body = try CBORValue(cbor: message.extracting(droppingFirst: SMPHeader.length))
         } catch { throw .notCBOR(error) }
         guard body.members != nil else { throw .notAMap }
         fault = try Self.fault(in: body)

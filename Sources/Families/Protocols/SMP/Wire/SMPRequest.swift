@@ -96,9 +96,8 @@ package enum SMPRequest: Equatable, Sendable {
 
     /// The complete message; these requests always fit into one message.
     package func bytes(version: UInt8 = 1, sequence: UInt8) -> [UInt8] {
-        let length = payloadLength
-        let header = header(version: version, sequence: sequence, payloadLength: length)
-        var writer = CBORWriter(header.bytes, reserving: length)
+        let header = header(version: version, sequence: sequence, payloadLength: payloadLength)
+        var writer = CBORWriter(header.bytes)
         write(&writer)
         return writer.bytes
     }
