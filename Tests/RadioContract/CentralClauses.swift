@@ -118,6 +118,56 @@ extension RadioContract {
             try expect(heard == bytes, "all bytes in their order")
             await link.disconnect()
         },
+        ContractClause("a listener hears every value in order, and what it says at once arrives") {
+            bench in
+            let link = try await bench.connectToPeer()
+            let echoes = try await link.subscribe(to: ContractPeer.echo, before: bench.soon())
+            let talk = Monitor((heard: [UInt8](), unsaid: UInt8?.some(1)))
+            while let number = talk.withLock({ $0.unsaid.take() }) {
+                try await link.send([number], to: ContractPeer.echo)
+                try await echoes.next(before: bench.soon()) { value, say in
+                    talk.withLock { talk in
+                        talk.heard += value
+                        guard let last = value.last, last < 100 else { return false }
+                        if !say([last + 1]) { talk.unsaid = last + 1 }
+                        return talk.unsaid == nil
+                    }
+                }
+            }
+            let heard = talk.withLock { $0.heard }
+            try expect(heard == Array(1...100), "each number once, in order, got \(heard)")
+            try await expect(.timedOut, "nothing more is notified") { () async throws(RadioError) in
+                try await echoes.next(before: bench.soon(.milliseconds(500)))
+            }
+            await link.disconnect()
+        },
+        ContractClause("a listener hears what came before it, and waits no longer than it may") {
+            bench in
+            let link = try await bench.connectToPeer()
+            let echoes = try await link.subscribe(to: ContractPeer.echo, before: bench.soon())
+            for number in 1...3 { try await link.send([UInt8(number)], to: ContractPeer.echo) }
+            await bench.time.sleep(for: .seconds(1), "the echoes to arrive")
+            let heard = Monitor<[UInt8]>([])
+            let deadline = bench.soon(.seconds(1))
+            try await expect(.timedOut, "a listener that wants more") {
+                () async throws(RadioError) in
+                try await echoes.next(before: deadline) { value, _ in
+                    heard.withLock { $0 += value }
+                    return true
+                }
+            }
+            try expect(bench.time.now >= deadline, "the wait does not end before its deadline")
+            let before = heard.withLock { $0 }
+            try expect(before == [1, 2, 3], "what had come was heard, got \(before)")
+            do {
+                try await link.write([1], to: ContractPeer.order, before: bench.soon())
+            } catch RadioError.linkLost {}
+            try await expect(.linkLost, "a listener on a lost link") {
+                () async throws(RadioError) in
+                try await echoes.next(before: bench.soon()) { _, _ in true }
+            }
+            await link.disconnect()
+        },
         ContractClause("what is too long is refused before it is sent") { bench in
             let link = try await bench.connectToPeer()
             let limit = link.maximumLength

@@ -70,4 +70,80 @@ import Testing
         #expect(found.exchanges.count == 2 && found.exchanges[0] > 0)
         #expect(found.exchanges[1] == found.exchanges[0])
     }
+
+    @Test func `a listener says nothing after the end of the right to a module`() async throws {
+        let hasEnded = Mutex(false)
+        let fence = LeaseFence(mustEnd: { false }, hasEnded: { hasEnded.withLock { $0 } })
+        let module = Talkative()
+        let central = FencedCentral(central: module, fence: fence)
+        let moment = Moment(nanoseconds: 0)
+        let link = try await central.connect(to: module.peer, .unbonded, before: moment)
+        let values = try await link.subscribe(to: ESPNumbers.firmware, before: moment)
+        let wasSaid = Mutex<[Bool]>([])
+        for isOver in [false, true] {
+            hasEnded.withLock { $0 = isOver }
+            try await values.next(before: moment) { value, say in
+                wasSaid.withLock { $0.append(say(value)) }
+                return false
+            }
+        }
+        #expect(wasSaid.withLock { $0 } == [true, false])
+        #expect(module.packets.withLock { $0 } == 1)
+    }
+}
+
+/// A module that notifies whenever somebody listens, over a radio that says answers at once.
+private final class Talkative: Central, Link, Subscription {
+    let packets = Mutex(0)
+
+    var adapter: String { "hci0" }
+    var peer: Peer { Peer(handle: "C0:00:00:00:00:03") }
+    var maximumLength: Int { 20 }
+
+    func withScan<R: Sendable>(
+        _ filter: ScanFilter,
+        _ body: (any Scan) async throws(RadioError) -> R
+    ) async throws(RadioError) -> R { throw .timedOut }
+
+    func connect(
+        to peer: Peer,
+        _ policy: BondPolicy,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Link { self }
+
+    func forget(_ peer: Peer) async {}
+
+    func flags(of characteristic: Characteristic) -> CharacteristicFlags? { .notify }
+
+    func read(
+        _ characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> [UInt8] { [] }
+
+    func write(
+        _ bytes: [UInt8],
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) {}
+
+    func send(_ bytes: [UInt8], to characteristic: Characteristic) async throws(RadioError) {}
+
+    func subscribe(
+        to characteristic: Characteristic,
+        before deadline: Moment
+    ) async throws(RadioError) -> any Subscription { self }
+
+    func disconnect() async {}
+
+    func next(before deadline: Moment) async throws(RadioError) -> [UInt8] { [1] }
+
+    func next(
+        before deadline: Moment,
+        _ listener: @escaping Listener
+    ) async throws(RadioError) {
+        _ = listener([1]) { _ in
+            packets.withLock { $0 += 1 }
+            return true
+        }
+    }
 }

@@ -109,6 +109,45 @@ import Testing
         #expect(machine.sent(at: Self.at(12)) != .wait, "two may still be on their way")
     }
 
+    @Test func `answers are given where messages arrive, as long as the radio takes them`() throws {
+        var talk = SMPTalk(try machine(), SMPReassembly(), at: Self.at(0))
+        let first = try piece(talk.action)
+        talk.sent(at: Self.at(1))
+        #expect(talk.action == .wait)
+        var said: [[UInt8]] = []
+        let message = try wants(first.sequence, first.end).bytes
+        #expect(
+            talk.heard(Array(message[..<10]), at: Self.at(2)) { _ in false },
+            "the rest is to come"
+        )
+        let waits = talk.heard(Array(message[10...]), at: Self.at(3)) { packet in
+            guard said.count < 2 else { return false }
+            said.append(packet)
+            return true
+        }
+        let pieces = try said.map { try piece(.send($0)) }
+        #expect(!waits && pieces.map(\.start) == [first.end, pieces.first?.end])
+        #expect(try piece(talk.action).start == pieces.last?.end, "the third is left to who waits")
+        #expect(talk.progress.acknowledged == first.end)
+        talk.sent(at: Self.at(4))
+        #expect(talk.action == .wait)
+    }
+
+    @Test func `half a message is forgotten with the answer that it should have been`() throws {
+        var talk = SMPTalk(try machine(window: 1), SMPReassembly(), at: Self.at(0))
+        let first = try piece(talk.action)
+        talk.sent(at: Self.at(1))
+        let half = Array(try wants(first.sequence, first.end).bytes[..<10])
+        #expect(talk.heard(half, at: Self.at(2)) { _ in true })
+        talk.heardNothing(at: Self.at(1_000))
+        #expect(talk.action == .wait && talk.reassembly.isWaiting)
+        let deadline = try #require(talk.upload.deadline)
+        talk.heardNothing(at: deadline)
+        let again = try piece(talk.action)
+        #expect(again.start == 0 && again.sequence != first.sequence)
+        #expect(!talk.reassembly.isWaiting)
+    }
+
     @Test func `a lost answer is made good by the next`() throws {
         var (machine, pieces) = try opened()
         let action = machine.received(

@@ -84,14 +84,18 @@ final class BlueZLink: Link {
     ) async throws(RadioError) -> any Subscription {
         _ = try socket(for: characteristic)
         return BlueZSubscription(
-            mailbox: try await host.subscribe(to: characteristic, of: self, before: deadline)
+            mailbox: try await host.subscribe(to: characteristic, of: self, before: deadline),
+            characteristic: characteristic,
+            link: self
         )
     }
 
     func disconnect() async { await host.disconnect(self) }
 
     /// The current socket; throws when the link is lost.
-    private func socket(for characteristic: Characteristic) throws(RadioError) -> PacketSocket? {
+    fileprivate func socket(
+        for characteristic: Characteristic
+    ) throws(RadioError) -> PacketSocket? {
         if Task.isCancelled { throw .cancelled }
         let (isLost, socket) = state.withLock { ($0.isLost, $0.sockets[characteristic]) }
         if isLost { throw .linkLost }
@@ -119,8 +123,25 @@ final class BlueZLink: Link {
 /// A subscription, as the `Radio` room defines it.
 struct BlueZSubscription: Subscription {
     let mailbox: Mailbox<[UInt8]>
+    let characteristic: Characteristic
+    let link: BlueZLink
 
     func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
         try await mailbox.next(before: deadline)
+    }
+
+    func next(
+        before deadline: Moment,
+        _ listener: @escaping Listener
+    ) async throws(RadioError) {
+        let length = link.maximumLength
+        guard let socket = try link.socket(for: characteristic) else {
+            return try await mailbox.next(before: deadline) { listener($0) { _ in false } }
+        }
+        try await mailbox.next(before: deadline) { value in
+            listener(value) { packet in
+                !packet.isEmpty && packet.count <= length && socket.trySend(packet) == .done
+            }
+        }
     }
 }

@@ -14,8 +14,8 @@ package final class Mailbox<Element: Sendable>: Sendable {
         let state = Monitor(MailboxState<Element>(capacity: capacity))
         self.state = state
         deadline = Deadline(on: loop) {
-            let waiter = state.withLock { $0.takeWaiter(dueBy: EventLoop.now) }
-            waiter?.resume(returning: .failure(.timedOut))
+            let wait = state.withLock { $0.takeWait { $0.until <= EventLoop.now } }
+            wait?.waiter.resume(returning: .failure(.timedOut))
         }
     }
 
@@ -24,15 +24,21 @@ package final class Mailbox<Element: Sendable>: Sendable {
     /// Only one producer at a time.
     @discardableResult
     package func add(_ element: Element) -> Bool {
-        guard let waiter = state.withLock({ $0.add(element) }) else { return false }
-        waiter.resume(returning: .success(element))
+        switch state.withLock({ $0.add(element) }) {
+        case .kept: return false
+        case .given(let wait): wait.waiter.resume(returning: .success(element))
+        case .offered(let wait, let takesMore):
+            guard !takesMore(element) else { break }
+            let waiting = state.withLock { $0.takeWait { $0 === wait } }
+            waiting?.waiter.resume(returning: .success(nil))
+        }
         return true
     }
 
     /// Ends the mailbox; only the first call has an effect.
     package func end(_ error: RadioError) {
-        let waiter = state.withLock { $0.finish(error) }
-        waiter?.resume(returning: .failure(error))
+        let wait = state.withLock { $0.finish(error) }
+        wait?.waiter.resume(returning: .failure(error))
     }
 
     var isEmpty: Bool { state.withLock { $0.isEmpty } }
@@ -44,6 +50,27 @@ package final class Mailbox<Element: Sendable>: Sendable {
     ///
     /// Only one task may wait at a time.
     package func next(before moment: Moment) async throws(RadioError) -> Element {
+        while true {
+            if let element = try await next(before: moment, offering: nil) { return element }
+        }
+    }
+
+    /// Offers the elements to `takesMore`, which the producer calls for what arrives later, until
+    /// it returns false.
+    package func next(
+        before moment: Moment,
+        _ takesMore: @escaping @Sendable (Element) -> Bool
+    ) async throws(RadioError) {
+        while let element = try await next(before: moment, offering: takesMore) {
+            guard takesMore(element) else { return }
+        }
+    }
+
+    /// Nil when `takesMore` has ended the wait.
+    private func next(
+        before moment: Moment,
+        offering takesMore: (@Sendable (Element) -> Bool)?
+    ) async throws(RadioError) -> Element? {
         if Task.isCancelled { throw .cancelled }
         let number: UInt64
         switch state.withLock({ $0.take() }) {
@@ -55,26 +82,53 @@ package final class Mailbox<Element: Sendable>: Sendable {
         deadline.set(moment)
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let known = state.withLock { state -> Result<Element, RadioError>? in
+                let known = state.withLock { state -> Result<Element?, RadioError>? in
                     let isOver = EventLoop.now >= moment
-                    return state.wait(number, until: moment, isOver: isOver, waiter)
+                    return state.wait(Wait(number, moment, takesMore, waiter), isOver: isOver)
                 }
                 if let known { waiter.resume(returning: known) }
             }
         } onCancel: {
-            let waiter = state.withLock { $0.cancel(number) }
-            waiter?.resume(returning: .failure(.cancelled))
+            let wait = state.withLock { $0.cancel(number) }
+            wait?.waiter.resume(returning: .failure(.cancelled))
         }
         return try outcome.get()
     }
 }
 
-/// The contents of a mailbox, and the task that waits for more.
+/// The task that waits for more.
+///
+/// A class, because a value with a continuation is slow to copy.
+private final class Wait<Element: Sendable>: Sendable {
+    let number: UInt64
+    let until: Moment
+    let takesMore: (@Sendable (Element) -> Bool)?
+    /// Gets nil when the elements were offered and no more are wanted.
+    let waiter: CheckedContinuation<Result<Element?, RadioError>, Never>
+
+    init(
+        _ number: UInt64,
+        _ until: Moment,
+        _ takesMore: (@Sendable (Element) -> Bool)?,
+        _ waiter: CheckedContinuation<Result<Element?, RadioError>, Never>
+    ) {
+        self.number = number
+        self.until = until
+        self.takesMore = takesMore
+        self.waiter = waiter
+    }
+}
+
+/// The contents of a mailbox.
 private struct MailboxState<Element: Sendable>: Sendable {
-    typealias Waiter = CheckedContinuation<Result<Element, RadioError>, Never>
+    enum Added {
+        case kept
+        case given(Wait<Element>)
+        case offered(Wait<Element>, @Sendable (Element) -> Bool)
+    }
 
     enum Taken {
-        case known(Result<Element, RadioError>)
+        case known(Result<Element?, RadioError>)
         /// The mailbox is empty; the number identifies the wait that may follow.
         case nothing(UInt64)
     }
@@ -84,7 +138,7 @@ private struct MailboxState<Element: Sendable>: Sendable {
     /// The index of the oldest element: it is moved instead of the elements.
     private var first = 0
     private var end: RadioError?
-    private var waiter: (number: UInt64, until: Moment, Waiter)?
+    private var current: Wait<Element>?
     private var lastNumber: UInt64 = 0
     /// The last wait that was cancelled.
     private var cancelled: UInt64 = 0
@@ -94,12 +148,13 @@ private struct MailboxState<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { first == elements.count }
 
-    mutating func add(_ element: Element) -> Waiter? {
-        if let waiter {
-            self.waiter = nil
-            return waiter.2
+    mutating func add(_ element: Element) -> Added {
+        if let current {
+            if let takesMore = current.takesMore { return .offered(current, takesMore) }
+            self.current = nil
+            return .given(current)
         }
-        guard end == nil else { return nil }
+        guard end == nil else { return .kept }
         if elements.count - first == capacity {
             first += 1
             dropped += 1
@@ -109,13 +164,12 @@ private struct MailboxState<Element: Sendable>: Sendable {
             first = 0
         }
         elements.append(element)
-        return nil
+        return .kept
     }
 
-    mutating func finish(_ error: RadioError) -> Waiter? {
+    mutating func finish(_ error: RadioError) -> Wait<Element>? {
         if end == nil { end = error }
-        defer { waiter = nil }
-        return waiter?.2
+        return takeWait { _ in true }
     }
 
     mutating func take() -> Taken {
@@ -135,29 +189,22 @@ private struct MailboxState<Element: Sendable>: Sendable {
     }
 
     /// The result if it is known by now; nil when the waiter is kept.
-    mutating func wait(
-        _ number: UInt64,
-        until moment: Moment,
-        isOver: Bool,
-        _ waiter: Waiter
-    ) -> Result<Element, RadioError>? {
-        if cancelled == number { return .failure(.cancelled) }
+    mutating func wait(_ wait: Wait<Element>, isOver: Bool) -> Result<Element?, RadioError>? {
+        if cancelled == wait.number { return .failure(.cancelled) }
         if case .known(let result) = take() { return result }
         if isOver { return .failure(.timedOut) }
-        self.waiter = (number, moment, waiter)
+        current = wait
         return nil
     }
 
-    mutating func cancel(_ number: UInt64) -> Waiter? {
+    mutating func cancel(_ number: UInt64) -> Wait<Element>? {
         cancelled = number
-        guard let waiter, waiter.number == number else { return nil }
-        self.waiter = nil
-        return waiter.2
+        return takeWait { $0.number == number }
     }
 
-    mutating func takeWaiter(dueBy now: Moment) -> Waiter? {
-        guard let waiter, waiter.until <= now else { return nil }
-        self.waiter = nil
-        return waiter.2
+    mutating func takeWait(where isIt: (Wait<Element>) -> Bool) -> Wait<Element>? {
+        guard let current, isIt(current) else { return nil }
+        self.current = nil
+        return current
     }
 }

@@ -98,7 +98,9 @@ package final class PacketSocket: Sendable {
             guard let descriptor = state.descriptor else { return .nothing }
             return withUnsafeTemporaryAllocation(byteCount: Self.longest, alignment: 1) { buffer in
                 let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
-                if count > 0 { return .packet(Array(buffer[..<count])) }
+                if count > 0 {
+                    return .packet([UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count])))
+                }
                 return count < 0 && (errno == EAGAIN || errno == EINTR) ? .nothing : .end
             }
         }

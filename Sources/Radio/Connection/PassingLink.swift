@@ -68,8 +68,35 @@ extension PassingLink {
         before deadline: Moment
     ) async throws(RadioError) -> any Subscription {
         try pass()
-        return try await link.subscribe(to: place(characteristic), before: deadline)
+        return PassingSubscription(
+            subscription: try await link.subscribe(to: place(characteristic), before: deadline),
+            link: self
+        )
     }
 
     package func disconnect() async { await link.disconnect() }
+
+    fileprivate var passes: Bool {
+        do throws(RadioError) { try pass() } catch { return false }
+        return true
+    }
+}
+
+/// What is said at once passes the link, too.
+private struct PassingSubscription<Passing: PassingLink>: Subscription {
+    let subscription: any Subscription
+    let link: Passing
+
+    func next(before deadline: Moment) async throws(RadioError) -> [UInt8] {
+        try await subscription.next(before: deadline)
+    }
+
+    func next(
+        before deadline: Moment,
+        _ listener: @escaping Listener
+    ) async throws(RadioError) {
+        try await subscription.next(before: deadline) { value, say in
+            listener(value) { packet in link.passes && say(packet) }
+        }
+    }
 }

@@ -99,7 +99,18 @@ package protocol Subscription: Sendable {
     /// The next value; throws `timedOut` at the deadline, or `linkLost` once all values from before
     /// the loss were taken.
     func next(before deadline: Moment) async throws(RadioError) -> [UInt8]
+
+    /// Gives each value to `listener`, and returns once it asks for no more; throws like the other
+    /// `next`.
+    ///
+    /// A radio calls it where the values arrive, so that what it says at once wakes no task.
+    func next(before deadline: Moment, _ listener: @escaping Listener) async throws(RadioError)
 }
+
+/// Hears a value, and may say packets to the same characteristic; returns whether it waits for
+/// another value.
+package typealias Listener =
+    @Sendable (_ value: [UInt8], _ say: (_ packet: [UInt8]) -> Bool) -> Bool
 
 extension Central {
     package func connect(
@@ -107,6 +118,15 @@ extension Central {
         before deadline: Moment
     ) async throws(RadioError) -> any Link {
         try await connect(to: peer, .unbonded, before: deadline)
+    }
+}
+
+extension Subscription {
+    package func next(
+        before deadline: Moment,
+        _ listener: @escaping Listener
+    ) async throws(RadioError) {
+        while listener(try await next(before: deadline), { _ in false }) {}
     }
 }
 

@@ -3,7 +3,7 @@ package import Radio
 
 /// A link to a module with SMP, for requests.
 package final class SMPClient {
-    /// The longest single wait for a message: `isStopped` is called between two waits.
+    /// The longest single wait: between two waits, progress is told and `isStopped` is called.
     private static let patience = Duration.seconds(1)
     /// How long the link layer of a device may take to confirm a write.
     private static let writeLimit = Duration.seconds(10)
@@ -101,7 +101,11 @@ package final class SMPClient {
         unless isStopped: @Sendable () -> Bool,
         progress: (UploadProgress) async -> Void
     ) async throws(RadioError) -> (ending: SMPUpload.Ending, resumedFrom: Int) {
-        var machine = SMPUpload(
+        do throws(RadioError) { try await open() } catch {
+            if error.endsExchange { throw error }
+            return (.failed(.link(error.linkFailure)), 0)
+        }
+        let upload = SMPUpload(
             file: file,
             image: image,
             sha: sha,
@@ -110,69 +114,70 @@ package final class SMPClient {
             sequence: sequence,
             version: version
         )
+        let talk = Monitor(SMPTalk(upload, reassembly, at: time.now))
         defer {
-            sequence = machine.sequence
-            bytesSent += machine.sent
+            let end = talk.withLock { $0 }
+            (sequence, reassembly) = (end.upload.sequence, end.reassembly)
+            bytesSent += end.upload.sent
         }
-        do throws(RadioError) {
-            try await open()
-            let ending = try await run(&machine, isStopped, progress)
-            return (ending, machine.resumedFrom)
-        } catch {
-            if error.endsExchange { throw error }
-            guard case .ended(let ending) = machine.linkFailed(error.linkFailure) else {
-                return (.failed(.link(error.linkFailure)), machine.resumedFrom)
-            }
-            return (ending, machine.resumedFrom)
-        }
-    }
-
-    private func run(
-        _ machine: inout SMPUpload,
-        _ isStopped: () -> Bool,
-        _ progress: (UploadProgress) async -> Void
-    ) async throws(RadioError) -> SMPUpload.Ending {
-        var known = 0
-        var asked = false
-        var action = machine.begin(at: time.now)
+        var told = 0
+        var hasAsked = false
         while true {
-            if !asked, isStopped() {
-                asked = true
-                // Messages that are on their way stay so: the machine ends when they are answered.
-                if case .ended(let ending) = machine.stopRequested() { return ending }
+            if !hasAsked, isStopped() {
+                hasAsked = true
+                talk.withLock { $0.stopRequested() }
             }
-            switch action {
-            case .send(let bytes):
-                try await send(bytes)
-                action = machine.sent(at: time.now)
-            case .wait:
-                let deadline = machine.deadline ?? time.now
-                let wake = min(deadline, time.now.advanced(by: Self.patience))
-                if let frame = try await next(before: wake) {
-                    action = machine.received(frame, at: time.now)
-                } else if wake == deadline {
-                    reassembly.reset()
-                    action = machine.timeout(at: max(time.now, deadline))
-                }
-            case .pause(let moment):
-                await time.sleep(until: moment, for: "the module to be less busy")
-                action = machine.pauseOver(at: time.now)
-            case .ended(let ending):
-                if machine.acknowledged != known { await progress(Self.progress(machine)) }
-                return ending
+            let action = talk.withLock { $0.action }
+            if case .ended(let ending) = action {
+                return (ending, talk.withLock { $0.upload.resumedFrom })
             }
-            if machine.acknowledged != known {
-                known = machine.acknowledged
-                await progress(Self.progress(machine))
+            var fault: RadioError?
+            do throws(RadioError) { try await perform(action, talk) } catch {
+                fault = error
+                talk.withLock { $0.linkFailed(error.linkFailure) }
             }
+            let heard = talk.withLock { $0.progress }
+            if heard.acknowledged != told { await progress(heard) }
+            told = heard.acknowledged
+            if let fault, fault.endsExchange { throw fault }
         }
     }
 
-    private static func progress(_ machine: SMPUpload) -> UploadProgress {
-        UploadProgress(
-            acknowledged: machine.acknowledged,
-            resumedFrom: machine.resumedFrom
-        )
+    private func perform(
+        _ action: SMPUpload.Action,
+        _ talk: Monitor<SMPTalk>
+    ) async throws(RadioError) {
+        switch action {
+        case .send(let bytes):
+            try await send(bytes)
+            let now = time.now
+            talk.withLock { $0.sent(at: now) }
+        case .wait:
+            try await listen(to: talk)
+        case .pause(let moment):
+            await time.sleep(until: moment, for: "the module to be less busy")
+            let now = time.now
+            talk.withLock { $0.pauseOver(at: now) }
+        case .ended: break
+        }
+    }
+
+    /// Waits for messages, most of which are answered where they arrive, for as long as progress
+    /// may stay untold.
+    private func listen(to talk: Monitor<SMPTalk>) async throws(RadioError) {
+        let time = time
+        let deadline = talk.withLock { $0.upload.deadline } ?? time.now
+        let wake = min(deadline, time.now.advanced(by: Self.patience))
+        do throws(RadioError) {
+            try await notifications?.next(before: wake) { piece, say in
+                let now = time.now
+                return talk.withLock { $0.heard(piece, at: now, say) }
+            }
+        } catch {
+            guard error == .timedOut else { throw error }
+            let now = max(time.now, wake)
+            talk.withLock { $0.heardNothing(at: now) }
+        }
     }
 
     /// Whether the link breaks before this moment; messages that arrive meanwhile are skipped.
