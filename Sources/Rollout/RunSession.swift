@@ -360,7 +360,7 @@ struct RunSession {
         return ending.flatMap { progress.hold($0) }
     }
 
-    /// The airtime that an update took, for estimates of the next ones.
+    /// How long an update took the place of others, for estimates of the next ones.
     private func measure(_ vehicle: Int, _ verdict: Verdict) -> Measure? {
         guard verdict.outcome == .succeeded, verdict.bytesSent > .zero else { return nil }
         return Measure(
@@ -368,7 +368,7 @@ struct RunSession {
             model: run.schedule.models[vehicle],
             bytes: verdict.bytesSent,
             airtime: shell.with {
-                $0.scheduler.dispatch.airtime(of: vehicle, at: depot.time.now)
+                $0.scheduler.dispatch.linkTime(of: vehicle, at: depot.time.now)
             },
             at: depot.time.wallTime
         )

@@ -173,6 +173,8 @@ import Testing
         #expect(dispatch.grants(at: at(4), mostUnderWay: 9) == [.link(vehicle: 0, adapter: 0)])
         let hasOne = dispatch.asksForLink(0)
         #expect(hasOne && dispatch.adapters[0].searchers == 0)
+        #expect(dispatch.airtime(of: 0, at: at(6)) == .seconds(5))
+        #expect(dispatch.linkTime(of: 0, at: at(6)) == .seconds(3), "two of them were a search")
     }
 
     @Test func `no more modules are searched for than there are other links`() {
@@ -186,6 +188,7 @@ import Testing
         #expect(dispatch.adapters[0].holders == 5 && dispatch.adapters[0].searchers == 2)
         dispatch.gaveBack(0, at: at(3))
         #expect(dispatch.adapters[0].holders == 4 && dispatch.adapters[0].searchers == 1)
+        #expect(dispatch.linkTime(of: 0, at: at(3)) == .seconds(1), "that of its first turn")
     }
 
     @Test func `a bootloader is not searched for beside the links, and its link comes first`() {

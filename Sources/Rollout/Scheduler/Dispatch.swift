@@ -65,6 +65,8 @@ package struct Dispatch: Sendable {
         package var turn = Turn.usual
         /// How much time of adapters it has used.
         package var airtime = Duration.zero
+        /// How much of that it has searched for its module beside the links.
+        package var searched = Duration.zero
         package var lastAdapter: Int?
         /// Whether its turn is one without a link: it searches for its module, or waits for a link.
         package var isSearching = false
@@ -390,6 +392,7 @@ extension Dispatch {
     {
         vehicles[vehicle].airtime += since.duration(to: now)
         spent += since.duration(to: now)
+        if vehicles[vehicle].isSearching { vehicles[vehicle].searched += since.duration(to: now) }
         found.removeAll { $0 == vehicle }
         search(false, vehicle, on: adapter)
         adapters[adapter].holders -= 1
@@ -428,6 +431,11 @@ extension Dispatch {
             return vehicles[vehicle].airtime
         }
         return vehicles[vehicle].airtime + since.duration(to: now)
+    }
+
+    /// How much of that time others could not use: a search beside the links costs none of them.
+    package func linkTime(of vehicle: Int, at now: Moment) -> Duration {
+        airtime(of: vehicle, at: now) - vehicles[vehicle].searched
     }
 }
 
@@ -656,6 +664,9 @@ extension Dispatch {
             line.removeAll { $0.vehicle == vehicle }
             hold(adapter, by: vehicle, at: now)
         case .link(let vehicle, let adapter):
+            if case .holding(_, let since) = vehicles[vehicle].phase {
+                vehicles[vehicle].searched += since.duration(to: now)
+            }
             link(vehicle, on: adapter)
         case .begin(let vehicle, let adapter):
             unqueue(vehicle)
