@@ -24,11 +24,12 @@ package final class Mailbox<Element: Sendable>: Sendable {
     /// Only one producer at a time.
     @discardableResult
     package func add(_ element: Element) -> Bool {
-        switch state.withLock({ $0.add(element) }) {
-        case .kept: return false
-        case .given(let wait): wait.waiter.resume(returning: .success(element))
-        case .offered(let wait, let takesMore):
-            guard !takesMore(element) else { break }
+        guard let wait = state.withLock({ $0.add(element) }) else { return false }
+        guard let takesMore = wait.takesMore else {
+            wait.waiter.resume(returning: .success(element))
+            return true
+        }
+        if !takesMore(element) {
             let waiting = state.withLock { $0.takeWait { $0 === wait } }
             waiting?.waiter.resume(returning: .success(nil))
         }
@@ -121,12 +122,6 @@ private final class Wait<Element: Sendable>: Sendable {
 
 /// The contents of a mailbox.
 private struct MailboxState<Element: Sendable>: Sendable {
-    enum Added {
-        case kept
-        case given(Wait<Element>)
-        case offered(Wait<Element>, @Sendable (Element) -> Bool)
-    }
-
     enum Taken {
         case known(Result<Element?, RadioError>)
         /// The mailbox is empty; the number identifies the wait that may follow.
@@ -148,13 +143,13 @@ private struct MailboxState<Element: Sendable>: Sendable {
 
     var isEmpty: Bool { first == elements.count }
 
-    mutating func add(_ element: Element) -> Added {
+    /// Returns the wait that the element is for; one to which it is offered stays the current one.
+    mutating func add(_ element: Element) -> Wait<Element>? {
         if let current {
-            if let takesMore = current.takesMore { return .offered(current, takesMore) }
-            self.current = nil
-            return .given(current)
+            if current.takesMore == nil { self.current = nil }
+            return current
         }
-        guard end == nil else { return .kept }
+        guard end == nil else { return nil }
         if elements.count - first == capacity {
             first += 1
             dropped += 1
@@ -164,7 +159,7 @@ private struct MailboxState<Element: Sendable>: Sendable {
             first = 0
         }
         elements.append(element)
-        return .kept
+        return nil
     }
 
     mutating func finish(_ error: RadioError) -> Wait<Element>? {
