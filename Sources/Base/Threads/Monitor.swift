@@ -49,8 +49,8 @@ import Glibc
 
     /// Waits until `body` returns a value.
     package func wait<R>(_ body: (inout State) -> R?) -> R {
-        unsafe pthread_mutex_lock(mutex)
-        defer { unsafe pthread_mutex_unlock(mutex) }
+        lock()
+        defer { unlock() }
         while true {
             if let result = unsafe body(&state) { return result }
             unsafe pthread_cond_wait(changed, mutex)

@@ -134,13 +134,10 @@ struct BlueZSubscription: Subscription {
         before deadline: Moment,
         _ listener: @escaping Listener
     ) async throws(RadioError) {
-        let length = link.maximumLength
-        guard let socket = try link.socket(for: characteristic) else {
-            return try await mailbox.next(before: deadline) { listener($0) { _ in false } }
-        }
+        let (socket, length) = (try link.socket(for: characteristic), link.maximumLength)
         try await mailbox.next(before: deadline) { value in
             listener(value) { packet in
-                !packet.isEmpty && packet.count <= length && socket.trySend(packet) == .done
+                !packet.isEmpty && packet.count <= length && socket?.trySend(packet) == .done
             }
         }
     }

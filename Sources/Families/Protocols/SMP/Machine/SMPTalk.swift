@@ -24,12 +24,11 @@ package struct SMPTalk: Sendable {
         guard let frame = reassembly.take(piece) else { return true }
         action = upload.received(frame, at: now)
         while case .send(let message) = action, say(message) { action = upload.sent(at: now) }
-        guard case .wait = action else { return false }
-        return true
+        return action == .wait
     }
 
     package mutating func heardNothing(at now: Moment) {
-        guard case .wait = action, let deadline = upload.deadline, deadline <= now else { return }
+        guard action == .wait, let deadline = upload.deadline, deadline <= now else { return }
         reassembly.reset()
         action = upload.timeout(at: now)
     }
