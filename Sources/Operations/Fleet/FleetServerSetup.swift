@@ -155,20 +155,25 @@ package struct FleetServerSetup {
             )
         }
         let own = (files.has(Self.key) ? ["-key"] : fresh) + [files.path(Self.key)]
-        let all = names.map(\.name).flatMap { name in
-            name.contains(":")
-                ? ["IP:" + name]
-                : ["DNS:" + name] + (name.contains(/[^0-9.]/) ? [] : ["IP:" + name])
-        }
         try await make(
             names[0].name,
             FleetServerSettings.certificateName,
             own + ["-CA", files.path(authority), "-CAkey", authorityKey, "-days", "3650"]
                 + ["-addext", "basicConstraints=critical,CA:FALSE"]
-                + ["-addext", "subjectAltName=" + all.joined(separator: ",")]
+                + ["-addext", "subjectAltName=" + Self.subjects(names)]
         )
         return try files.text(authority).split(separator: "\n").filter { !$0.hasPrefix("-") }
             .joined()
+    }
+
+    /// The names as openssl reads them. Clients differ in where they look for an address.
+    private static func subjects(_ names: [FleetAddress.Host]) -> String {
+        var subjects: [String] = []
+        for name in names.map(\.name) {
+            if !name.contains(":") { subjects.append("DNS:" + name) }
+            if !name.contains(/[^0-9.]/) || name.contains(":") { subjects.append("IP:" + name) }
+        }
+        return subjects.joined(separator: ",")
     }
 
     private static func succeeds(_ words: [String]) async -> Bool {

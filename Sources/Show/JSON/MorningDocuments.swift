@@ -38,7 +38,7 @@ extension MorningPage: JSONDescribed {
         var text = columns.joined(separator: ",") + "\r\n"
         for task in tasks {
             let card = task.card
-            let cells = [
+            let cells: [String] = [
                 task.step.work.rawValue, card.depot ?? "", card.bay ?? "", card.vehicle.text,
                 card.plate ?? "", card.serial?.text ?? "", card.lastSeen?.description ?? "",
                 card.signal.flatMap { $0.split(separator: " ").first }.map(String.init) ?? "",

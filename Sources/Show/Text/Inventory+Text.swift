@@ -4,7 +4,7 @@ import Store
 extension Inventory {
     /// One line for each module; `time` formats a time for people.
     package func table(_ time: (WallTime) -> String) -> String {
-        let cells = rows.map { row in
+        let cells = rows.map { row -> [String] in
             [
                 row.vehicle?.text.visible ?? "-", row.serial.text,
                 row.model?.visible ?? "\(row.family.rawValue)/\(row.profile)",
@@ -38,7 +38,7 @@ extension Inventory {
             func identity(_ name: String) -> String {
                 row.record?.fact(.identity, name)?.value ?? ""
             }
-            let cells = [
+            let cells: [String] = [
                 row.vehicle?.text ?? "", row.serial.text, row.family.rawValue, row.profile,
                 row.model ?? "", row.version ?? "",
                 row.versions.map { "\($0.part) \($0.version)" }.joined(separator: "; "),
