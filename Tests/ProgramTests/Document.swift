@@ -23,6 +23,16 @@ struct Document {
             }
     }
 
+    /// The keys between backticks.
+    var keys: Set<String> {
+        var keys: Set<String> = []
+        for span in lines.flatMap({ Self.words($0) }) {
+            let words = span.split { !$0.isLetter && !$0.isNumber && $0 != "-" }
+            keys.formUnion(words.map(String.init))
+        }
+        return keys
+    }
+
     /// What is between backticks.
     static func words(_ text: some StringProtocol) -> [String] {
         String(text).matches(of: /`([^`]+)`/).map { String($0.1) }

@@ -149,10 +149,7 @@ import Testing
             }
             + Self.sources("Sources/Simulation") { $0.contains("/Depot/") || $0.contains("/Host/") }
             + Self.sources("Sources/Simulation/Air") { $0.contains("+Depot") }
-        let told = Set(
-            try Document("docs/simulation.md").lines.flatMap { Document.words($0) }
-                .flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "-" } }.map(String.init)
-        )
+        let told = try Document("docs/simulation.md").keys
         let keys = Set(sources.flatMap(Self.keysRead))
         #expect(keys.count > 150)
         for key in keys.sorted() { #expect(told.contains(key), "`\(key)`") }
@@ -208,10 +205,7 @@ import Testing
             }
             #expect(isKnown, "\(key)")
         }
-        let told = Set(
-            document.lines.flatMap { Document.words($0) }
-                .flatMap { $0.split { !$0.isLetter && !$0.isNumber && $0 != "-" } }.map(String.init)
-        )
+        let told = document.keys
         let read = Set(
             try Self.sources("Sources/Radio/Profiles") { _ in true }.flatMap(Self.keysRead)
         )

@@ -54,10 +54,10 @@ import Testing
         #expect(tasks.allSatisfy { !(($0["sentence"] as? String) ?? "").isEmpty })
         // `status` and the page list the same tasks.
         let next = try #require(status["next"] as? [[String: Any]])
-        #expect(
-            Set(next.compactMap { "\($0["vehicle"] ?? "") \($0["work"] ?? "")" })
-                == Set(tasks.compactMap { "\($0["vehicle"] ?? "") \($0["work"] ?? "")" })
-        )
+        func wanted(_ items: [[String: Any]]) -> Set<String> {
+            Set(items.map { "\($0["vehicle"] ?? "") \($0["work"] ?? "")" })
+        }
+        #expect(wanted(next) == wanted(tasks))
         let text = try program.run(["morning", "--state", program.state])
         #expect(text.status == 0)
         #expect(text.output.contains("plate 114 DMO, seen "), "\(text.output)")

@@ -15,16 +15,15 @@ private let flows: [(UInt16, Int?)] = [(0, nil), (1, 1), (1, 5), (7, 8), (12, ni
         #expect(bench.upload(try settings()) == .finished)
         #expect(bench.isComplete)
         #expect(bench.imageBytes == size)
-        #expect(
-            bench.requests == [
-                .select(.command), .setReceiptInterval(0),
-                .create(.command, size: UInt32(bench.initPacket.count)), .checksum, .execute,
-                .setReceiptInterval(12), .select(.data),
-                .create(.data, size: 4_096), .checksum, .execute,
-                .create(.data, size: 4_096), .checksum, .execute,
-                .create(.data, size: 1_808), .checksum, .execute,
-            ]
-        )
+        let requests: [DFURequest] = [
+            .select(.command), .setReceiptInterval(0),
+            .create(.command, size: UInt32(bench.initPacket.count)), .checksum, .execute,
+            .setReceiptInterval(12), .select(.data),
+            .create(.data, size: 4_096), .checksum, .execute,
+            .create(.data, size: 4_096), .checksum, .execute,
+            .create(.data, size: 1_808), .checksum, .execute,
+        ]
+        #expect(bench.requests == requests)
     }
 
     @Test(arguments: [1, 3, 4, 243, 244, 245, 4_095, 4_096, 4_097, 8_192, 65_536], flows)
