@@ -67,14 +67,22 @@ func adapter(
 }
 
 /// A target of tests, not optimised in any build: optimising tests takes longer than running them.
-func tests(_ name: String, _ rooms: [Target.Dependency], resources: [Resource] = []) -> Target {
+func tests(
+    _ name: String,
+    _ rooms: [Target.Dependency],
+    resources: [Resource] = [],
+    _ more: [String] = []
+) -> Target {
     .testTarget(
         name: name,
         dependencies: rooms,
         resources: resources,
-        swiftSettings: common + [.unsafeFlags(["-Onone"], .when(configuration: .release))]
+        swiftSettings: common + [.unsafeFlags(["-Onone"] + more, .when(configuration: .release))]
     )
 }
+
+/// For a target that is compiled last, and alone: in as many parts as there are processors.
+let inParts = ["-no-whole-module-optimization", "-enable-batch-mode"]
 
 /// An example program of the library, built in this package so that tests can run it.
 func example(_ name: String) -> Target {
@@ -292,7 +300,8 @@ let package = Package(
                 "ScanAndRead", "SeedTour", "SetLights", "Show", "Signers", "Simulation", "Images",
                 "UnlockVehicle", "UpdateModule", "UseLock", "VehicleModules", "Workbench",
                 "yardmaster", "Site", "Yard", "Lab",
-            ]
+            ],
+            inParts
         ),
         tests("WireTests", ["Base"]),
         tests(
