@@ -200,7 +200,7 @@ private struct JournalFeed: StatusFeed {
         let end =
             look.run.end != nil
             ? "waits for the next run"
-            : "run \(number) was cut off; run it again and it goes on where the modules stand"
+            : "run \(number) was cut off; \(look.run.cutOff)"
         return outputs + [Output(.err, end + "\n")]
     }
 }

@@ -81,7 +81,8 @@ import Testing
         #expect(taken.output.contains("speed is 0"))
     }
 
-    @Test func `a vehicle stands where the last process left them`() throws {
+    /// A depot with one car, and its manifest.
+    private func cars() throws -> Program {
         let program = try Program()
         try program.write("car.passkey", "123456\n")
         try program.write("car.token", SampleTokens.good)
@@ -105,22 +106,73 @@ import Testing
               - command: lock
             """
         )
-        func order(_ step: String) throws -> Program.Result {
-            try program.run([
-                "exec", "--manifest", "fleet.yaml", "--simulate", "depot.yaml", "--state",
-                program.state, "car", step,
-            ])
-        }
+        return program
+    }
+
+    private func order(_ step: String, _ more: String...) -> [String] {
+        ["exec", "--manifest", "fleet.yaml", "car", step] + place + more
+    }
+
+    private let place = ["--simulate", "depot.yaml", "--state", "state"]
+
+    private func deeds(_ program: Program) throws -> [String] {
+        let text = try String(
+            contentsOfFile: program.folder.path + "/state/simulation/cars.memory.deeds",
+            encoding: .utf8
+        )
+        return text.split(separator: "\n").map { String($0.drop { $0 != " " }) }
+    }
+
+    @Test func `a vehicle stands where the last process left them`() throws {
+        let program = try cars()
+        func order(_ step: String) throws -> Program.Result { try program.run(self.order(step)) }
         #expect(try order("command check-in").status == 0)
         let again = try order("command check-in")
         #expect(again.status == 10, "\(again.errors)")
         #expect(again.output.contains("a reservation is already under way"))
         #expect(try order("command check-out; command lock").status == 0)
-        let deeds = try String(
-            contentsOfFile: program.state + "/simulation/cars.memory.deeds",
-            encoding: .utf8
+        #expect(
+            try deeds(program) == [" g9-0001 check-in", " g9-0001 check-out", " g9-0001 lock"]
         )
-        let orders = deeds.split(separator: "\n").map { $0.drop { $0 != " " } }
-        #expect(orders == [" g9-0001 check-in", " g9-0001 check-out", " g9-0001 lock"])
+    }
+
+    @Test(arguments: [SIGINT, SIGKILL])
+    func `an order that was cut off waits for a person, and no run is offered for it`(
+        signal: Int32
+    ) throws {
+        let program = try cars()
+        let running = try program.start(
+            order(
+                "command check-in; wait 10h; command lock",
+                "--pace",
+                "60",
+                "--events",
+                "events.jsonl"
+            )
+        )
+        let path = program.folder.path + "/events.jsonl"
+        try wait(for: "the check-in") {
+            let text = try? String(contentsOfFile: path, encoding: .utf8)
+            return text?.contains("\"step-ended\"") == true
+        }
+        kill(running.processIdentifier, signal)
+        running.waitUntilExit()
+        #expect(try deeds(program) == [" g9-0001 check-in"])
+
+        for verb in [["status"], ["show", "car"], ["morning"]] {
+            let shown = try program.run(verb + ["--state", "state"])
+            #expect(shown.output.contains("no run goes on with an order"), "\(shown.output)")
+            #expect(shown.output.contains("yardmaster history show"), "\(shown.output)")
+            #expect(!shown.output.contains("MANIFEST"), "\(shown.output)")
+            #expect(!shown.output.contains("run it again"), "\(shown.output)")
+        }
+        // Any later run leaves the task: it does not know what the order was for.
+        #expect(try program.run(["run", "fleet.yaml"] + place).status == 0)
+        let still = try program.run(["show", "car", "--state", "state"])
+        #expect(still.output.contains("no run goes on with an order"), "\(still.output)")
+        #expect(try program.run(order("command check-out; command lock")).status == 0)
+        let after = try program.run(["show", "car", "--state", "state"])
+        #expect(!after.output.contains("no run goes on with an order"), "\(after.output)")
+        #expect(try deeds(program).count { $0.hasSuffix("check-in") } == 1)
     }
 }

@@ -27,6 +27,14 @@ package enum PlanOrigin: Sendable {
         }
     }
 
+    /// Whether the same command goes on where an earlier one was cut off; commands are not repeated.
+    var goesOn: Bool {
+        switch self {
+        case .manifest, .image, .rollback: true
+        case .order: false
+        }
+    }
+
     /// The command that begins the same again.
     package func again(_ flags: PlaceFlags) -> String {
         let file = AbsolutePath.of(file)

@@ -88,7 +88,11 @@ package final class RunOutput: Sendable {
 
     private static func offers(_ options: RunOptions) -> RunOffers.Maker {
         { rollout in
-            options.placeFlags.of(options.state).offers(rollout, again: options.beginsAgain)
+            options.placeFlags.of(options.state).offers(
+                rollout,
+                again: options.beginsAgain,
+                goesOn: options.origin.goesOn
+            )
         }
     }
 

@@ -29,6 +29,8 @@ package enum Cause: String, CaseIterable, Sendable {
     /// It was begun and has no verdict.
     case unfinished
     case notBegun = "not-begun"
+    /// It has no verdict, and its order is over.
+    case cutOff = "cut-off"
     /// Its verdict is good, and a run still has something to do.
     case owing
     /// A person has set it aside.
@@ -71,6 +73,7 @@ package enum Cause: String, CaseIterable, Sendable {
         case .list: "the list was changed"
         case .unfinished: "begun, without a verdict yet"
         case .notBegun: "not begun"
+        case .cutOff: "an order was cut off"
         case .owing: "a run has to finish something"
         case .inhibited: "set aside"
         }

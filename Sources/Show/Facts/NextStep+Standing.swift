@@ -9,6 +9,8 @@ package struct NextStepGuide: Sendable {
     let manifest: String?
     let flags: PlaceFlags
     let hold: Hold.Kind?
+    /// The run of an order that is over: no run goes on with it.
+    let order: Int?
     /// Whether a run of the rollout is active.
     let isAtWork: Bool
     /// Whether several gateways run the rollout, which may not include this machine.
@@ -21,10 +23,12 @@ package struct NextStepGuide: Sendable {
         manifest: String?,
         flags: PlaceFlags,
         hold: Hold.Kind?,
+        order: Int? = nil,
         isAtWork: Bool,
         isShared: Bool = false,
         isOperator: Bool = true
     ) {
+        self.order = order
         self.isShared = isShared
         self.isOperator = isOperator
         self.rollout = rollout
@@ -90,7 +94,9 @@ package struct NextStepGuide: Sendable {
         if standing.doubt != nil { return .inDoubt }
         guard let verdict = standing.verdict else {
             // An aborted rollout begins nothing more, and only settles what it has begun.
-            if hold?.isForGood == true, standing.debt == nil, standing.owed.isEmpty { return nil }
+            let owes = standing.debt != nil || !standing.owed.isEmpty
+            if hold?.isForGood == true, !owes { return nil }
+            if order != nil, !owes { return .cutOff }
             return standing.state == .notBegun ? .notBegun : .unfinished
         }
         switch verdict.outcome.tally {
@@ -133,6 +139,12 @@ package struct NextStepGuide: Sendable {
         _ cause: Cause,
         _ remedy: Remedy
     ) -> [NextStep.Command] {
+        // With the same image, the module goes on where it stands.
+        let update = NextStep.Command(
+            runFlags.line("update", "FILE", NextStep.quoted(standing.serial.text)),
+            "FILE is the image of the order"
+        )
+        let run = order == nil || standing.debt == nil ? run : [update]
         guard remedy.work != .rescue else { return run }
         let next = standing.debt == nil ? again(vehicle) : run
         switch cause {
@@ -162,7 +174,7 @@ package struct NextStepGuide: Sendable {
             .timedOut:
             return next
         case .lowPower, .condition: return goingOn
-        case .unfinished, .notBegun, .owing, .inhibited: return run
+        case .unfinished, .notBegun, .cutOff, .owing, .inhibited: return run
         }
     }
 
@@ -204,6 +216,10 @@ package struct NextStepGuide: Sendable {
     private var run: [NextStep.Command] {
         // The active run does everything that it can.
         guard !isAtWork else { return [] }
+        if let order {
+            let look = flags.line("history show", "\(order)")
+            return [NextStep.Command(look, "what was carried out")]
+        }
         let why =
             hold?.isForGood == true
             ? "the rollout is \(hold?.rawValue ?? "over"): it is brought to rest, and nothing is begun"

@@ -40,6 +40,7 @@ package struct Remedy: Sendable, Hashable {
         case .list: self = .listed
         case .inhibited: self = .inhibited
         case .owing: self = .owing
+        case .cutOff: self = .cutOff
         case .inDoubt where tried != .bootloader: self = .doubt
         case .internal where tried != .bootloader: self = .fault
         case _ where tried == .bootloader: self = signal == .near ? .waiting : .stranded
@@ -99,6 +100,12 @@ package struct Remedy: Sendable, Hashable {
         by: .operator,
         "look at the vehicle, then say it",
         "look whether it was carried out, and report that"
+    )
+    private static let cutOff = Remedy(
+        .answer,
+        by: .operator,
+        "no run goes on with an order: look what was carried out, and order the rest",
+        "nothing"
     )
     private static let faulty = Remedy(
         .mechanic,

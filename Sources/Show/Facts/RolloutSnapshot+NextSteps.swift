@@ -16,6 +16,7 @@ extension RolloutSnapshot {
             manifest: manifest,
             flags: flags,
             hold: rollout?.hold?.kind,
+            order: run.flatMap { $0.isOrder && !isAtWork ? $0.number : nil },
             isAtWork: isAtWork,
             isShared: shared != nil,
             isOperator: shared?.isOperator ?? true
@@ -31,6 +32,9 @@ extension RolloutSnapshot {
         let depot = inhibits.first { $0.vehicle == nil }
         return zip(executions, known ?? standings(of: executions)).compactMap { record, standing in
             guard !isUnderWay(record) else { return nil }
+            if standing.verdict == nil, standing.debt == nil, replaced.contains(record.vehicle) {
+                return nil
+            }
             return guide.step(
                 record.vehicle,
                 standing,

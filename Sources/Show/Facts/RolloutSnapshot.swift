@@ -9,6 +9,8 @@ package struct RolloutSnapshot: Sendable {
     package private(set) var executions: [ExecutionRecord]
     /// Vehicles among these that are not in the list of its last run and owe something.
     private(set) var left: Set<VehicleID> = []
+    /// Vehicles that an order has left without a verdict, and on which something was done since.
+    private(set) var replaced: Set<VehicleID> = []
     /// The same with the verdicts that they had before their vehicles were checked once more.
     private var settled: [ExecutionRecord] = []
     package var rollout: RolloutRecord?
@@ -49,6 +51,7 @@ package struct RolloutSnapshot: Sendable {
         }
         executions = try view.executions(rollout: run.rollout)
         settled = try view.standing(executions)
+        if run.isOrder, !isAtWork { replaced = try view.replaced(ofOrder: run.rollout) }
         self.rollout = try view.rollout(run.rollout)
         requests = try view.openRequests(for: run.rollout)
         inhibits = try view.inhibits(at: now)

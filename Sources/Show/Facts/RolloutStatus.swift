@@ -152,9 +152,12 @@ package struct RolloutStatus: Sendable {
         return isLast
             ? flags.line("resume") : NextStepGuide.resume(snapshot.run?.rollout ?? "", flags)
     }
-    var again: String {
-        (snapshot.shared == nil ? flags : flags.onGateway).again(manifest)
+    var again: String { runFlags.again(manifest) }
+    /// The command that goes on with a recall.
+    var back: String {
+        runFlags.line("rollback", NextStep.quoted(snapshot.run?.rollout ?? ""))
     }
+    private var runFlags: PlaceFlags { snapshot.shared == nil ? flags : flags.onGateway }
 
     /// The waves of the kept plan, each with its selected vehicles.
     var waves: [WaveStatus] {

@@ -68,9 +68,7 @@ package struct RunVerdict {
             let reason = result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
             return hold == nil ? reason + RunRecord.End.resumed : reason
         case .aborted where hold?.kind == .recalled:
-            return
-                "the rollout is recalled: \(hold?.reason ?? ""); 'yardmaster rollback "
-                + "\(NextStep.quoted(hold?.rollout ?? ""))' goes on with that"
+            return "the rollout is recalled: \(hold?.reason ?? "")"
         case .paused, .aborted, .workLeft:
             return result.ending.sentence.map { "\(code.sentence): \($0)" } ?? code.sentence
         case .internalError, .someFailed, .someMissed, .usage, .invalidManifest,
@@ -78,6 +76,15 @@ package struct RunVerdict {
             .configuration, .interrupted, .terminated:
             return code.sentence
         }
+    }
+}
+
+extension RunRecord {
+    /// What can be done after it was cut off, for people.
+    package var cutOff: String {
+        isOrder
+            ? "no run goes on with an order, so look what was carried out before you give it again"
+            : "run it again and it goes on where the modules stand"
     }
 }
 

@@ -41,7 +41,7 @@ extension LivePage {
         }
         return status.isRunning
             ? .banner(.wait, "At work now", "")
-            : .banner(.bad, "Cut off", "run it again and it goes on where the modules stand")
+            : .banner(.bad, "Cut off", run.cutOff)
     }
 
     private func acts(_ status: RolloutStatus, _ groups: [HelpGroup]) -> HTML {

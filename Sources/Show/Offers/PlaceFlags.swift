@@ -84,12 +84,13 @@ package struct PlaceFlags: Sendable, Equatable {
     }
 
     /// The commands that are offered at the end of a run of this rollout; `again` begins it again.
-    package func offers(_ rollout: String, again: String) -> RunOffers {
+    package func offers(_ rollout: String, again: String, goesOn: Bool = true) -> RunOffers {
         let name = "--rollout " + NextStep.quoted(rollout)
         return RunOffers(
             look: line("status", name, "--quiet"),
             resume: line("resume", name),
-            again: again
+            again: again,
+            goesOn: goesOn
         )
     }
 }

@@ -8,9 +8,12 @@ package struct RunOffers: Sendable, Equatable {
     let resume: String
     /// Begins the rollout again.
     let again: String
+    /// Whether the same command goes on where the run has ended.
+    let goesOn: Bool
 
-    package init(look: String, resume: String, again: String) {
+    package init(look: String, resume: String, again: String, goesOn: Bool = true) {
         (self.look, self.resume, self.again) = (look, resume, again)
+        self.goesOn = goesOn
     }
 
     /// What a person should do about a run that did not end well.
@@ -18,7 +21,9 @@ package struct RunOffers: Sendable, Equatable {
         switch exitCode {
         case 12: "\(look), then \(resume)"
         case 13: "\(again) begins it again, if it is wanted"
-        case 11, 15, 130, 143: "run it again; \(look) says who is left"
+        case 11, 15, 130,
+            143 where goesOn:
+            "run it again; \(look) says who is left"
         default: "\(look) says what to do about each"
         }
     }

@@ -102,7 +102,7 @@ extension RolloutStatus {
                 "at work now: process \(holder.pid)\(other), since \(time(holder.started))"
             )
         } else {
-            lines.append("was cut off; run it again and it goes on where the modules stand")
+            lines.append("was cut off; " + run.cutOff)
         }
         return lines
     }
@@ -142,7 +142,13 @@ extension RolloutStatus {
             switch (rollout.hold, rollout.state) {
             case (let hold?, _):
                 let whose = isOperator ? "" : "an operator's "
-                lines.append(hold.sentence(resuming: "\(whose)'\(resume)'", again: again))
+                lines.append(
+                    hold.sentence(
+                        resuming: "\(whose)'\(resume)'",
+                        back: back,
+                        again: again
+                    )
+                )
             case (nil, .running):
                 let all = snapshot.shared == nil ? "" : " of \(waves.count)"
                 lines.append(
@@ -283,7 +289,7 @@ extension ExecutionRecord {
 
 extension Hold {
     /// The sentence for people: the hold, who set it, and how to lift it.
-    fileprivate func sentence(resuming resume: String, again: String) -> String {
+    fileprivate func sentence(resuming resume: String, back: String, again: String) -> String {
         let by = author.isEmpty || isByGate ? "" : ", by \(author.visible)"
         switch kind {
         case .paused: return "paused: \(reason.visible)\(by); \(resume) lets it go on"
@@ -292,8 +298,8 @@ extension Hold {
                 "aborted: \(reason.visible)\(by); '\(again)' begins it again, from the first step"
         case .recalled:
             return
-                "recalled: \(reason.visible)\(by); 'yardmaster rollback \(rollout.visible)' goes on with "
-                + "that, and '\(again)' begins it again"
+                "recalled: \(reason.visible)\(by); '\(back)' goes on with that, and '\(again)' begins "
+                + "it again"
         }
     }
 }

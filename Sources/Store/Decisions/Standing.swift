@@ -102,7 +102,7 @@ package struct Standing: Sendable, Equatable {
         case .inBootloader: parts = ["in bootloader at \(share)\(image)", "the next run goes on"]
         case .unproven: parts = ["not proven: \(image)", "the next run settles that first"]
         case .midUpdate: parts = ["in mid-update at \(share)\(image)", "the next run goes on"]
-        case .waiting: parts = ["begun, without a verdict yet", "the next run goes on"]
+        case .waiting: parts = ["begun, without a verdict yet"]
         case .notBegun: parts = ["not begun"]
         }
         if let doubt { parts.append("nobody knows whether `\(doubt)` was carried out") }

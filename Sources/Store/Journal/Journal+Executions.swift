@@ -360,6 +360,24 @@ extension JournalView {
         )
     }
 
+    /// Vehicles without a verdict in this order, on which a later order, or a later run where only an image was
+    /// sent, has done all that it had to do.
+    package func replaced(ofOrder order: String) throws(JournalError) -> Set<VehicleID> {
+        Set(
+            try rows(
+                """
+                SELECT e.vehicle FROM executions AS e WHERE e.rollout = ? AND e.outcome IS NULL AND EXISTS (
+                    SELECT 1 FROM executions AS later JOIN runs ON runs.number = later.run
+                    WHERE later.vehicle = e.vehicle AND later.number > e.number
+                        AND later.outcome IS NOT NULL AND (runs.is_order OR NOT EXISTS (
+                            SELECT 1 FROM intents WHERE execution = e.number AND image IS NULL)))
+                """,
+                [.text(order)],
+                { row throws(JournalError) in try row.value(0) { VehicleID($0) } }
+            )
+        )
+    }
+
     private static let doubtful = """
         effect = '\(Effect.once.rawValue)'
             AND (outcome IS NULL OR outcome = '\(IntentRecord.doubtful)')

@@ -175,9 +175,8 @@ struct UpdateGround: Sendable {
             .usage,
             "\(modules.count) modules are in reach that \(what), and nothing was done",
             because: modules.prefix(20).map(\.title),
-            hint: "name those that are meant by their serials, as in "
-                + "'yardmaster update \(NextStep.quoted(wish.file)) \(modules[0].serial)', or "
-                + "give --all for every one that the file fits"
+            hint: "give the same command with the serials of those that are meant, such as "
+                + "\(modules[0].serial), or with --all for every one that the file fits"
         )
     }
 
