@@ -136,17 +136,26 @@ import Testing
         #expect(!bonded.contains { $0.contains("is opened over a link") }, "\(bonded)")
     }
 
-    @Test func `a label that no vehicle has is warned about`() throws {
+    @Test func `a required label that no list knows is refused`() throws {
         let (plan, diagnostics) = try Sample.read(
             Sample.manifest.replacing("speed: \"== 0\"", with: "label.depto: tallinn-1")
         )
-        #expect(plan != nil)
+        #expect(plan == nil)
         #expect(
             diagnostics.contains {
-                $0.description.contains("warning: no vehicle here has the label `depto`")
+                $0.description.contains("error: no vehicle here has the label `depto`")
                     && $0.description.contains("did you mean `depot`?")
             },
             "\(diagnostics.map(\.description))"
         )
+    }
+
+    @Test func `a required label may have no value today`() throws {
+        let fleet = Sample.fleet.split(separator: "\n")
+            .map { $0 + ($0.hasPrefix("id,") ? ",hold" : ",") }.joined(separator: "\n")
+        let manifest = Sample.manifest.replacing("speed: \"== 0\"", with: "label.hold: \"!= yes\"")
+        let (plan, diagnostics) = try Sample.read(manifest, fleet: fleet)
+        #expect(plan?.vehicles.count == 2, "\(diagnostics.map(\.description))")
+        #expect(try Sample.read(manifest).plan == nil)
     }
 }

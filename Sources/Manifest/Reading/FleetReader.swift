@@ -165,7 +165,8 @@ struct FleetReader {
             goSerial: goSerial,
             hardwareID: hardwareID,
             bond: bond,
-            labels: row.labels.map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
+            labels: row.labels.filter { !$0.cell.text.isEmpty }
+                .map { Label($0.name, $0.cell.text) }.sorted { $0.name < $1.name },
             ownSteps: own,
             place: row.place,
             serialPlace: row.serial?.place ?? row.place,

@@ -21,6 +21,7 @@ struct FleetRow {
     var passkey: Cell?
     var renewsBond: Cell?
     var steps: Steps?
+    /// In a table, those of empty cells, too.
     var labels: [(name: String, cell: Cell)] = []
 
     init(at place: Place) { self.place = place }

@@ -95,7 +95,7 @@ enum FleetTable {
             case "renew-bond": if !cell.text.isEmpty { result.renewsBond = cell }
             case "steps": if !cell.text.isEmpty { result.steps = .cell(cell) }
             default:
-                guard !column.hasPrefix("x-"), !cell.text.isEmpty else { continue }
+                guard !column.hasPrefix("x-") else { continue }
                 result.labels.append((column, cell))
             }
         }

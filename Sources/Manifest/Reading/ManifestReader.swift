@@ -97,6 +97,8 @@ package struct ManifestReader {
     private let directory: String
     private var missing: MissingFile?
     private var holders: [SecretHolder] = []
+    /// The labels that the list knows.
+    private var labels: Set<String> = []
 
     private init(path: String, _ diagnostics: Diagnostics) {
         self.diagnostics = diagnostics
@@ -137,7 +139,7 @@ package struct ManifestReader {
             check.images(used: vehicles, common: common)
             check.families(vehicles, common: common)
             check.repositories(trust)
-            check.labels(of: vehicles)
+            check.labels(of: vehicles, known: labels)
             check.bonds(of: vehicles, always: always)
         }
         let used = PlanCheck.imageNames(vehicles.flatMap(\.steps))
@@ -214,8 +216,9 @@ package struct ManifestReader {
         return selection.apply(all, diagnostics)
     }
 
-    /// Notes who names a secret, before vehicles are selected.
+    /// Notes who names a secret, and the labels, before vehicles are selected.
     private mutating func hold(_ all: [FleetReader.Vehicle]) {
+        labels.formUnion(all.flatMap { $0.labels.map(\.name) })
         holders = all.compactMap { vehicle in
             guard FamilyRegistry.secrets(of: vehicle.family) != nil else { return nil }
             return vehicle.secret.map {
@@ -240,7 +243,9 @@ package struct ManifestReader {
         let path = FileReference(text, relativeTo: directory).path
         do throws(FileError) {
             let bytes = try files(path, FleetTable.mostBytes)
-            return FleetTable.rows(bytes, file: path, diagnostics)
+            let rows = FleetTable.rows(bytes, file: path, diagnostics)
+            labels = Set(rows?.first?.labels.map(\.name) ?? [])
+            return rows
         } catch {
             if case .tooLarge = error.reason {
                 diagnostics.error(node.place, error.description, hint: "is this the right file?")

@@ -63,15 +63,16 @@ struct PlanCheck {
         )
     }
 
-    /// Warns about labels that no vehicle has: most of them are misspelled.
-    func labels(of vehicles: [PlannedVehicle]) {
-        let known = Set(vehicles.flatMap { $0.labels.map(\.name) })
-            .union(["id", "serial", "family", "profile"])
+    /// Reports labels that neither a column of the list nor a vehicle has.
+    ///
+    /// A vehicle that lacks a label fulfils `!= yes`: a misspelled one would let everything pass.
+    func labels(of vehicles: [PlannedVehicle], known labels: Set<String>) {
+        let known = labels.union(["id", "serial", "family", "profile"])
         var told: Set<Place> = []
         for step in vehicles.flatMap(\.steps) {
             for label in step.requiredLabels where !known.contains(label) {
                 guard told.insert(step.place).inserted else { continue }
-                diagnostics.warning(
+                diagnostics.error(
                     step.place,
                     "no vehicle here has the label \(quoted(label))",
                     hint: Nearest.hint(label, among: known)
