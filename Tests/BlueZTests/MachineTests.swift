@@ -50,6 +50,17 @@ import Testing
     }
 }
 
+@Suite struct BondPropertyTests {
+    @Test func `where BlueZ tells no bonds, what is paired is bonded`() {
+        var device = DeviceRecord(path: .root)
+        _ = device.set(["Paired": .boolean(true)])
+        #expect(device.isBonded)
+        // From 5.65 on it tells them, and a pairing alone has no keys.
+        _ = device.set(["Bonded": .boolean(false), "Paired": .boolean(true)])
+        #expect(!device.isBonded)
+    }
+}
+
 @Suite struct ScannerMachineTests {
     private func scanning() -> ScannerMachine {
         var machine = ScannerMachine()

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Workbench
 
 /// One order to a vehicle, given in a shell.
 @Suite struct ExecTests {

@@ -20,7 +20,9 @@ package struct DeviceRecord: Equatable, Sendable {
     package var isConnected = false
     package var isResolved = false
     package var isBonded = false
-    package var isPaired = false
+    private var isPaired = false
+    /// BlueZ before 5.65 does not tell bonds from pairings.
+    private var tellsBonds = false
 
     package init(path: ObjectPath) {
         self.path = path
@@ -37,8 +39,9 @@ package struct DeviceRecord: Equatable, Sendable {
             if !isConnected { advertisedName = value }
         }
         if let value = properties["ServicesResolved"]?.asBool { isResolved = value }
-        if let value = properties["Bonded"]?.asBool { isBonded = value }
         if let value = properties["Paired"]?.asBool { isPaired = value }
+        if let value = properties["Bonded"]?.asBool { (isBonded, tellsBonds) = (value, true) }
+        if !tellsBonds { isBonded = isPaired }
         if let value = properties["UUIDs"]?.asStrings {
             let list = value.compactMap { GATTUUID($0) }
             // Every device has Generic Access, and none advertises it.

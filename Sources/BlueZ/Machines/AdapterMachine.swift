@@ -66,7 +66,7 @@ package struct AdapterMachine: Equatable {
     /// Consecutive attempts in which a module's services were not found, by its address.
     private var unresolved: [String: Int] = [:]
     /// Modules whose last attempt failed because of the keys of their bond.
-    private var keyless: Set<String> = []
+    private var keyless: [String: Int] = [:]
     /// Whether a central is connected to a service of this program on the adapter.
     package var servesCentral = false
 
@@ -186,7 +186,7 @@ package struct AdapterMachine: Equatable {
         links += 1
         cap.connected(module, as: links, at: now)
         unresolved[module] = nil
-        keyless.remove(module)
+        keyless[module] = nil
     }
 
     package mutating func unlinked(at now: Moment) {
@@ -222,15 +222,16 @@ package struct AdapterMachine: Equatable {
         return count == 3
     }
 
-    /// A link was lost when it should have been encrypted; returns true the second consecutive
-    /// time.
+    /// A link was lost when it should have been encrypted; returns true the third consecutive
+    /// time: at the edge of its range, a module loses links just so.
     package mutating func keysMissed(_ module: String) -> Bool {
-        guard keyless.insert(module).inserted else {
-            keyless.remove(module)
-            return true
-        }
-        return false
+        let count = keyless[module, default: 0] + 1
+        keyless[module] = count < 3 ? count : nil
+        return count == 3
     }
+
+    /// An attempt failed in a way that does not speak of keys.
+    package mutating func keysUntried(_ module: String) { keyless[module] = nil }
 
     // MARK: Time
 

@@ -59,7 +59,7 @@ extension LinkMachine {
     mutating func lost(_ facts: LinkFacts, at now: Moment) -> [Action] {
         guard facts.isConnected else {
             state = .over
-            return [.void, .forget, .over]
+            return [.void] + remnant(facts) + [.over]
         }
         return [.void] + end(nil, facts, at: now)
     }
@@ -93,12 +93,18 @@ extension LinkMachine {
         return isAnswered && !facts.isConnected ? finish(facts) : []
     }
 
+    /// Nobody knows whether a link still exists when only the connection to BlueZ was lost: then it stays listed, and
+    /// is ended when BlueZ is there again.
+    private func remnant(_ facts: LinkFacts) -> [Action] {
+        facts.isSameGeneration ? [.forget] : []
+    }
+
     mutating func finish(_ facts: LinkFacts) -> [Action] {
         guard case .ending(let failure, _, _) = state else { return [] }
         state = .over
         // A link that still exists must be known to the next run, unless another program uses it by
         // now.
         let isOurs = facts.isConnected && !(isShared && facts.isInUse)
-        return (isOurs ? [] : [.forget]) + (failure.map { [.failed($0)] } ?? []) + [.over]
+        return (isOurs ? [] : remnant(facts)) + (failure.map { [.failed($0)] } ?? []) + [.over]
     }
 }

@@ -142,9 +142,15 @@ extension LinkMachine {
         bondRefusal == nil ? nil : now.advanced(by: rules.unbonded)
     }
 
-    /// Whether a link that is lost now indicates that the other device has lost the bond.
+    /// Whether a link that is lost now indicates that the other device has lost the bond: with keys, its services
+    /// are found first.
     private func breaksOnKeys(_ facts: LinkFacts) -> Bool {
-        facts.device?.isBonded == true && wasConnected
+        switch state {
+        case .connecting, .awaiting, .resolving: facts.device?.isBonded == true && wasConnected
+        case .idle, .hearing, .clearing, .fencing, .measuring, .reading, .standing, .leaving,
+            .ending, .over:
+            false
+        }
     }
 
     private mutating func objectGone(_ facts: LinkFacts, at now: Moment) -> [Action] {

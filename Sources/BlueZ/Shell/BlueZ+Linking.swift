@@ -235,6 +235,7 @@ extension BlueZ {
             }
         case .keys: error = keysMissed(body)
         }
+        if failure != .keys { lane.machine.keysUntried(body.machine.address) }
         drive(lane, lane.machine.failed(body.machine.address, error, at: now))
         body.wanted.settle(.failure(error))
     }
@@ -248,7 +249,7 @@ extension BlueZ {
         return .bondedToOther(adapter: before)
     }
 
-    /// The first time may be chance; after the second, the module has lost the bond.
+    /// Twice may be chance; after the third time, the module has lost the bond.
     private func keysMissed(_ body: LinkBody) -> RadioError {
         guard body.lane.machine.keysMissed(body.machine.address) else { return .connectFailed }
         guard body.machine.policy.mayRenew, let path = body.machine.path else {
