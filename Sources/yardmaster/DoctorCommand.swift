@@ -19,14 +19,18 @@ struct DoctorCommand {
 
     func run(_ context: Context) async throws(CommandError) -> ExitCode {
         // Read first, so that a manifest with errors ends the command at once.
-        let doubts = try self.doubts(context)
+        let (doubts, named) = try self.doubts(context)
         var findings: [Finding] = []
         let settings = BlueZConfiguration.read("/etc/bluetooth/main.conf")
         let site = try HostBluetooth.open(bus: bus, state: nil, context)
         do throws(RadioError) {
             let adapters = try await site.radio.survey()
             findings.append(Finding(.good, "service", "the Bluetooth service answers"))
-            findings += BluetoothHealth.findings(on: adapters, blocked: RadioSwitch.all())
+            findings += BluetoothHealth.findings(
+                on: adapters,
+                named: named,
+                blocked: RadioSwitch.all()
+            )
             findings += adapters.compactMap { adapter in
                 settings.linkFinding(
                     on: adapter.name,
@@ -58,14 +62,16 @@ struct DoctorCommand {
         return code
     }
 
-    /// The warnings of `validate` about a manifest itself.
-    private func doubts(_ context: Context) throws(CommandError) -> [Finding] {
-        guard let path = manifest else { return [] }
+    /// The warnings of `validate` about a manifest itself, and the adapters that it names.
+    private func doubts(
+        _ context: Context
+    ) throws(CommandError) -> (doubts: [Finding], adapters: [String]) {
+        guard let path = manifest else { return ([], []) }
         let read = try Inputs.read(path, common)
         guard let plan = read.plan else {
             Inputs.tell(read.diagnostics, context)
             throw Inputs.invalid(path, read.diagnostics)
         }
-        return Finding.warnings(read.diagnostics + plan.remarks)
+        return (Finding.warnings(read.diagnostics + plan.remarks), plan.radio.adapters)
     }
 }

@@ -46,6 +46,22 @@ import Testing
         #expect(sentence(true, .hard) == ["a hardware switch blocks it", "turn the switch on"])
     }
 
+    @Test func `an adapter that is off is no fault beside one that works, unless it is named`() {
+        func report(_ name: String, isPowered: Bool) -> AdapterReport {
+            AdapterReport(name: name, address: Self.address, isPowered: isPowered)
+        }
+        let both = [report("hci0", isPowered: true), report("hci1", isPowered: false)]
+        func code(named: [String]) -> ExitCode {
+            BluetoothHealth.exitCode(
+                BluetoothHealth.findings(on: both, named: named, blocked: .none)
+            )
+        }
+        #expect(code(named: []) == .done && code(named: ["hci0"]) == .done)
+        #expect(code(named: ["hci1"]) == .unavailable)
+        let hints = BluetoothHealth.findings(on: both, blocked: .none).compactMap(\.hint)
+        #expect(hints == ["bluetoothctl, and there: select \(Self.address), then power on"])
+    }
+
     @Test func `an adapter that others use, or that cannot advertise, is a warning`() {
         let used = AdapterReport(
             name: "hci0",

@@ -33,6 +33,26 @@ import Workbench
         #expect(try yard.say("morning").output.contains("nothing to do"))
     }
 
+    @Test
+    func `only what takes part again is said to, and what the depot's inhibition leaves alone`()
+        throws
+    {
+        let yard = try PromiseYard(bikes: ["", ""])
+        try yard.manifest(family: "comodule", steps: "[{update: city}]")
+        #expect(try yard.run().status == 0)
+        _ = try yard.say("inhibit", "b1")
+        #expect(try yard.say("uninhibit", "b*").output == "takes part again: b1\n")
+        _ = try yard.say("inhibit", "--all", "--reason", "flood")
+        _ = try yard.say("inhibit", "b1")
+        let still = "; the depot is still left alone: flood, `uninhibit --all` lifts that\n"
+        #expect(try yard.say("uninhibit", "b1").output == "no longer inhibited: b1" + still)
+        #expect(
+            try yard.say("uninhibit", "b1").output
+                == "no change, nothing was inhibited: b1" + still
+        )
+        #expect(try yard.say("uninhibit", "--all").output.hasPrefix("takes part again: "))
+    }
+
     @Test func `a command that was cut with its run is a doubt at once`() throws {
         let yard = try PromiseYard(car: ", faults: [{late-result: 40s}]")
         try yard.manifest(steps: "[{command: unlock-all}]")

@@ -441,15 +441,24 @@ package struct OperatorRequests: Sendable {
         let (chosen, unknown) = try await chosen(request, journal, others.known)
         if let unknown { return unknown }
         // This includes inhibits from before the machine belonged to a fleet.
-        var lifted = others.lifted
+        var lifted = others.lifted > 0 ? chosen : []
         for vehicle in chosen {
             let saying = request.saying(vehicles: [vehicle])
-            if try await journal.uninhibit(vehicle, saying: saying) { lifted += 1 }
+            let isLifted = try await journal.uninhibit(vehicle, saying: saying)
+            if isLifted, !lifted.contains(vehicle) { lifted.append(vehicle) }
         }
-        let names = Self.names(chosen)
+        let present = try await present(in: journal)
+        let depot = try await journal.look { view throws(JournalError) in
+            try view.inhibits(at: present).first { $0.vehicle == nil }
+        }
+        let word = depot == nil ? "takes part again" : "no longer inhibited"
+        let remark = depot.map { depot in
+            "; the depot is still left alone: \(depot.reason.visible), `uninhibit --all` lifts that"
+        }
         return SteeringAnswer(
-            lifted == 0
-                ? "no change, nothing was inhibited: \(names)" : "takes part again: \(names)"
+            (lifted.isEmpty
+                ? "no change, nothing was inhibited: \(Self.names(chosen))"
+                : "\(word): \(Self.names(lifted))") + (remark ?? "")
         )
     }
 

@@ -28,9 +28,12 @@ package enum BluetoothHealth {
         }
     }
 
-    package static func findings(on adapters: [AdapterReport], blocked: RadioSwitch.Block)
-        -> [Finding]
-    {
+    /// `named` are the adapters that must work, where others could do.
+    package static func findings(
+        on adapters: [AdapterReport],
+        named: [String] = [],
+        blocked: RadioSwitch.Block
+    ) -> [Finding] {
         guard !adapters.isEmpty else {
             return [
                 Finding(
@@ -41,12 +44,20 @@ package enum BluetoothHealth {
                 )
             ]
         }
-        return adapters.flatMap { findings(on: $0, blocked: blocked) }
+        let isUsable = adapters.contains(where: \.isPowered)
+        return adapters.flatMap {
+            findings(
+                on: $0,
+                without: isUsable && !named.contains($0.name) ? .warning : .bad,
+                blocked
+            )
+        }
     }
 
     private static func findings(
         on adapter: AdapterReport,
-        blocked: RadioSwitch.Block
+        without grade: Finding.Grade,
+        _ blocked: RadioSwitch.Block
     ) -> [Finding] {
         let name = adapter.name
         var findings: [Finding] = []
@@ -54,16 +65,18 @@ package enum BluetoothHealth {
             findings.append(Finding(.good, name, "\(adapter.address) is switched on"))
         } else if blocked == .hard {
             findings.append(
-                Finding(.bad, name, "a hardware switch blocks it", "turn the switch on")
+                Finding(grade, name, "a hardware switch blocks it", "turn the switch on")
             )
         } else if adapter.isBlocked || blocked == .soft {
             findings.append(
-                Finding(.bad, name, "it is blocked", "rfkill unblock bluetooth")
+                Finding(grade, name, "it is blocked", "rfkill unblock bluetooth")
             )
         } else {
-            findings.append(
-                Finding(.bad, name, "it is switched off", "bluetoothctl power on")
-            )
+            let hint =
+                grade == .bad
+                ? "bluetoothctl power on"
+                : "bluetoothctl, and there: select \(adapter.address), then power on"
+            findings.append(Finding(grade, name, "it is switched off", hint))
         }
         if adapter.isDiscovering {
             findings.append(

@@ -60,6 +60,7 @@ package struct FirstRollout: Sendable {
 
     /// The paths that were written; empty when no module was heard.
     package func write() async throws(CommandError) -> [String] {
+        try RootRule.demand(folder)
         try refuseExisting()
         guard var manifest = try await begun() else { return [] }
         // The first reading tells the families, the second one checks what is written.

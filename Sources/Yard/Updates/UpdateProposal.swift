@@ -57,7 +57,13 @@ package struct UpdateSearch: Sendable {
     // MARK: The air
 
     private func heard(_ ground: UpdateGround) async throws(CommandError) -> HeardModules {
-        if options.simulation != nil { _ = try context.reach.prepare(options.state) }
+        // A run that is at work would lose links that it is just making.
+        let directory = try context.reach.prepare(options.state)
+        let lock: StateLock
+        do throws(StateDirectoryError) {
+            lock = try directory.lock(rollout: "update", started: RealTime().wallTime)
+        } catch { throw CommandError(error) }
+        defer { lock.release() }
         return try await Surroundings(
             options.common.profiles,
             simulation: options.simulation,
