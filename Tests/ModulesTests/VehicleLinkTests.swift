@@ -26,6 +26,49 @@ import Testing
         )
     }
 
+    /// An adapter of the bench under a name of its own, which records what it is asked to forget.
+    private final class NamedCentral: Central {
+        let adapter: String
+        private let central: any Central
+        private let forgotten: Monitor<[String]>
+
+        init(_ adapter: String, _ central: any Central, _ forgotten: Monitor<[String]>) {
+            (self.adapter, self.central, self.forgotten) = (adapter, central, forgotten)
+        }
+
+        func withScan<R: Sendable>(
+            _ filter: ScanFilter,
+            _ body: (any Scan) async throws(RadioError) -> R
+        ) async throws(RadioError) -> R { try await central.withScan(filter, body) }
+
+        func connect(
+            to peer: Peer,
+            _ policy: BondPolicy,
+            before deadline: Moment
+        ) async throws(RadioError) -> any Radio.Link {
+            try await central.connect(to: peer, policy, before: deadline)
+        }
+
+        func forget(_ peer: Peer) async { forgotten.withLock { $0.append(adapter) } }
+    }
+
+    @Test func `a module is forgotten by the adapter that met it`() throws {
+        try ModuleBench([ModuleBench.module()]).run { bench in
+            let forgotten = Monitor<[String]>([])
+            let adapters = ["hci0", "hci1"].map { NamedCentral($0, bench.central, forgotten) }
+            let turn = Monitor(0)
+            let link = VehicleLink(
+                to: ModuleBench.serial(1),
+                adapters[turn.withLock { $0 }],
+                bench.time
+            )
+            _ = try await Self.present(link, try Self.driver())
+            turn.withLock { $0 = 1 }
+            await link.leave()
+            #expect(forgotten.withLock { $0 } == ["hci0"])
+        }
+    }
+
     @Test func `what is open is kept, and what was closed is made again`() throws {
         try ModuleBench([ModuleBench.module()]).run { bench in
             let driver = try Self.driver()

@@ -200,7 +200,7 @@ import Testing
                 rollout.yaml:14:42: error: this machine does not know the time zone Europe/Talinn of the window: cannot read `/usr/share/zoneinfo/Europe/Talinn`: no such file
                   hint: did you mean `Europe/Tallinn`?
                 keyless.csv:2:34: error: the secret of vehicle bike-1 cannot be read: keys/bike-1.key: No such file or directory
-                  hint: put it there with mode 0600; `file:` is relative to the file that names it
+                  hint: put it there with mode 0600; `file:` is relative to the manifest
                   the same 18 times more, at 3:34, 4:34, 5:34, 6:34, 7:34 and 13 other places
                 keyless.csv:21:35: error: the secret of vehicle bike-20 cannot be read: open.key can be read by other users
                   hint: chmod 600 open.key

@@ -333,7 +333,7 @@ package struct SecretSource {
                 "the secret of \(owner) cannot be read",
                 because: [error.sentence(of: path)],
                 hint: isMissing
-                    ? "put it there with mode 0600; `file:` is relative to the file that names it"
+                    ? "put it there with mode 0600; `file:` is relative to the manifest"
                     : error == .isOpenToOthers ? "chmod 600 \(path)" : nil
             )
         }

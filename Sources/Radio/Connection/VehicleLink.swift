@@ -26,8 +26,8 @@ package final class VehicleLink {
     private let bond: BondPolicy
     private let connectLimit: Duration
     private var state = State.closed
-    /// The peer of the last link: the host still remembers what it learned of it.
-    private var met: Peer?
+    /// The peer of the last link, and its adapter: there the host still remembers what it learned of it.
+    private var met: (peer: Peer, by: any Central)?
     private var suspicion: [Peer: SecretSuspicion] = [:]
     /// Modules that claim the vehicle's serial; there may be more than one.
     private var claimants: Claimants
@@ -134,7 +134,8 @@ package final class VehicleLink {
         as role: ModuleRole = .application,
         before end: Moment? = nil
     ) async throws(RadioError) {
-        met = peer
+        let central = central
+        met = (peer, central)
         // A bootloader knows at most the bond of its application, and never makes one.
         let bond = role == .application ? bond : .unbonded
         let deadline = end ?? time.now.advanced(by: connectLimit)
@@ -210,9 +211,9 @@ package final class VehicleLink {
 
     /// Makes the host drop its data about the module, which would otherwise accumulate.
     package func forget() async {
-        guard let peer = met else { return }
-        met = nil
-        await central.forget(peer)
+        guard let met else { return }
+        self.met = nil
+        await met.by.forget(met.peer)
     }
 
     // MARK: Secrets
@@ -221,7 +222,7 @@ package final class VehicleLink {
     ///
     /// A module that refuses it twice is not asked a third time.
     package func suspects(_ error: ModuleError) -> SecretSuspicion.Judgement {
-        let peer = met ?? Peer(handle: "")
+        let peer = met?.peer ?? Peer(handle: "")
         if error.secret != nil { claimants.refuses(peer) }
         let judgement = suspicion[peer, default: SecretSuspicion()].failed(error.secret)
         if judgement == .wrongKey { impostors.insert(peer) }

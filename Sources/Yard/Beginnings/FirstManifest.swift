@@ -63,7 +63,7 @@ struct FirstManifest {
 
         vehicles:
           # One row for each vehicle: id, serial of its module, family, profile, secret, and columns of your own. A
-          # secret is a reference, never the secret itself: file:keys/bus-17.key (mode 0600, relative to the list), or
+          # secret is a reference, never the secret itself: file:keys/bus-17.key (mode 0600, relative to this file), or
           # credential:NAME, a file that the service manager passes. `yardmaster enrol` gives new modules secrets.
           from: \(quotedText(list))
         \(selection)

@@ -63,8 +63,7 @@ package struct UpdateSearch: Sendable {
         do throws(StateDirectoryError) {
             lock = try directory.lock(rollout: "update", started: RealTime().wallTime)
         } catch { throw CommandError(error) }
-        defer { lock.release() }
-        return try await Surroundings(
+        let heard = try await Surroundings(
             options.common.profiles,
             simulation: options.simulation,
             bus: options.bus,
@@ -72,6 +71,8 @@ package struct UpdateSearch: Sendable {
             state: options.state,
             context
         ).heard(for: wish.length, until: ground.isComplete)
+        lock.release()
+        return heard
     }
 
     /// What each module runs now, or why that is not known.
