@@ -53,6 +53,7 @@ import Testing
         ("  - command: lock\nalways", "  - command: [lock]\nalways"),
         ("https://images.example", "https://mirror.example"),
         ("adapters: [hci0]", "adapters: [hci1]"),
+        ("adapters: [hci0]", "adapters: [\"00:1A:7D:DA:71:13\"]"),
         (Sample.digest, Sample.digest.uppercased()),
         ("select: {depot: tallinn-1}", "select: {depot: [tallinn-1]}"),
         ("radio: {adapters: [hci0], links-per-adapter: 1}\n", "settle: {quiet: 20s}\n"),

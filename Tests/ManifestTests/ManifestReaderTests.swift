@@ -186,6 +186,10 @@ import Testing
             "4:26: error: `hci0` occurs twice"
         ),
         (Sample.small("radio: {adapters: [wlan0]}\n"), "4:20: error: `wlan0` is not an adapter"),
+        (
+            Sample.small("radio: {adapters: [\"00:1A:7D:DA:71\"]}\n"),
+            "4:20: error: `00:1A:7D:DA:71` is not an adapter"
+        ),
         (Sample.small("rollout: {waves: []}\n"), "4:11: error: the list of waves is empty"),
         (Sample.small("rollout: {waves: [rest, 1]}\n"), "4:25: error: a wave after `rest`"),
         (Sample.small("rollout: {waves: [0]}\n"), "4:19: error: 0 is out of range"),

@@ -58,7 +58,7 @@ enum Form: CaseIterable, Sendable {
             "write days if not every day, then times: \"mon-thu 22:00-05:00\", \"01:00 for 4h\""
         case .days: "write mon-fri, 2026-12-24, 12-20..01-06 or last friday"
         case .zone: "write an area and city, such as Europe/Tallinn, or UTC"
-        case .adapter: "write `hci0`, `hci1`, …"
+        case .adapter: "write `hci0`, `hci1`, … or its address, such as `00:1A:7D:DA:71:13`"
         case .property: "a letter, then up to 63 of letters, digits, `_`, `.` and `-`"
         case .label: "write the name of a column of the fleet list"
         case .condition: "write an operator and a value, such as \">= 40\" or \"== locked\""
@@ -91,7 +91,7 @@ enum Form: CaseIterable, Sendable {
                 + " *$"
         case .days: "^.*[a-zA-Z0-9].*$"
         case .zone: "^[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+){0,3}$"
-        case .adapter: "^hci[0-9]{1,3}$"
+        case .adapter: "^(hci[0-9]{1,3}|([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2})$"
         case .property: "^[A-Za-z][A-Za-z0-9_.-]{0,63}$"
         case .label, .word: "^.+$"
         case .condition: "^ *(==|!=|>=|<=|>|<)? *[^ ].*$"
@@ -121,12 +121,18 @@ enum Form: CaseIterable, Sendable {
         case .adapter:
             bytes.starts(with: Array("hci".utf8)) && (4...6).contains(bytes.count)
                 && bytes.dropFirst(3).allSatisfy(Self.isDigit)
+                || Self.isAddress(bytes)
         case .property:
             (1...64).contains(bytes.count) && Self.isLetter(bytes[0])
                 && bytes.allSatisfy { Self.isWordByte($0, upperCase: true) }
         case .label, .condition: true
         case .word: !bytes.isEmpty && !bytes.contains(0)
         }
+    }
+
+    private static func isAddress(_ bytes: [UInt8]) -> Bool {
+        let parts = bytes.split(separator: 0x3A, omittingEmptySubsequences: false)
+        return parts.count == 6 && parts.allSatisfy { $0.count == 2 && $0.allSatisfy(Hex.isDigit) }
     }
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }

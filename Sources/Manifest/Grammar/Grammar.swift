@@ -626,7 +626,7 @@ enum Grammar {
             Field(
                 "adapters",
                 .list(.form(.adapter), least: 1),
-                "The controllers to use; without it, all that are available."
+                "The controllers to use, by name or address; without it, the first that is switched on."
             ),
             Field(
                 "links-per-adapter",

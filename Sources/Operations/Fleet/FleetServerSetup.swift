@@ -166,7 +166,9 @@ package struct FleetServerSetup {
             .joined()
     }
 
-    /// The names as openssl reads them. Clients differ in where they look for an address.
+    /// The names as openssl reads them.
+    ///
+    /// Clients differ in where they look for an address.
     private static func subjects(_ names: [FleetAddress.Host]) -> String {
         var subjects: [String] = []
         for name in names.map(\.name) {

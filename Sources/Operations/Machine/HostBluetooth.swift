@@ -76,6 +76,7 @@ package struct HostBluetooth {
             }
             return [first.name]
         }
+        var taken: [String: String] = [:]
         for name in names {
             let adapter = found.first {
                 $0.name == name || $0.address.lowercased() == name.lowercased()
@@ -89,6 +90,9 @@ package struct HostBluetooth {
             }
             guard adapter.isPowered else {
                 throw Self.refusal(["the adapter \(name) is switched off"])
+            }
+            if let other = taken.updateValue(name, forKey: adapter.name) {
+                throw Self.refusal(["\(other) and \(name) are one adapter"])
             }
         }
         return names
