@@ -144,7 +144,7 @@ import Workbench
         let program = try cars()
         let running = try program.start(
             order(
-                "command check-in; wait 10h; command lock",
+                "command check-in; wait 1h; command lock",
                 "--pace",
                 "60",
                 "--events",

@@ -68,7 +68,9 @@ package struct RunVerdict {
             let reason = result.ending.sentence.map { "\(sentence): \($0)" } ?? sentence
             return hold == nil ? reason + RunRecord.End.resumed : reason
         case .aborted where hold?.kind == .recalled:
-            return "the rollout is recalled: \(hold?.reason ?? "")"
+            return
+                "the rollout is recalled: \(hold?.reason ?? ""); "
+                + "`rollback \(hold?.rollout ?? "")` goes on with that"
         case .paused, .aborted, .workLeft:
             return result.ending.sentence.map { "\(code.sentence): \($0)" } ?? code.sentence
         case .internalError, .someFailed, .someMissed, .usage, .invalidManifest,

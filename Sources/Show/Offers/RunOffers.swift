@@ -21,9 +21,10 @@ package struct RunOffers: Sendable, Equatable {
         switch exitCode {
         case 12: "\(look), then \(resume)"
         case 13: "\(again) begins it again, if it is wanted"
-        case 11, 15, 130,
-            143 where goesOn:
-            "run it again; \(look) says who is left"
+        case 11, 15, 130, 143:
+            goesOn
+                ? "run it again; \(look) says who is left"
+                : "no run goes on with an order; \(look) says what to do about each"
         default: "\(look) says what to do about each"
         }
     }
