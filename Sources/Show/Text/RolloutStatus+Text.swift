@@ -142,13 +142,7 @@ extension RolloutStatus {
             switch (rollout.hold, rollout.state) {
             case (let hold?, _):
                 let whose = isOperator ? "" : "an operator's "
-                lines.append(
-                    hold.sentence(
-                        resuming: "\(whose)'\(resume)'",
-                        back: back,
-                        again: again
-                    )
-                )
+                lines.append(hold.sentence(resuming: "\(whose)'\(resume)'", back, again))
             case (nil, .running):
                 let all = snapshot.shared == nil ? "" : " of \(waves.count)"
                 lines.append(
@@ -289,7 +283,7 @@ extension ExecutionRecord {
 
 extension Hold {
     /// The sentence for people: the hold, who set it, and how to lift it.
-    fileprivate func sentence(resuming resume: String, back: String, again: String) -> String {
+    fileprivate func sentence(resuming resume: String, _ back: String, _ again: String) -> String {
         let by = author.isEmpty || isByGate ? "" : ", by \(author.visible)"
         switch kind {
         case .paused: return "paused: \(reason.visible)\(by); \(resume) lets it go on"
