@@ -17,8 +17,10 @@ struct UpdateCommand {
     }
 
     func run() async throws(CommandError) -> ExitCode {
-        guard let proposal = try await UpdateSearch(wish, options, context).proposal() else {
-            return Signals.exitCode ?? tellMissing()
+        let proposal: UpdateProposal
+        switch try await UpdateSearch(wish, options, context).outcome() {
+        case .proposed(let found): proposal = found
+        case .unheard(let silence): return Signals.exitCode ?? tell(silence)
         }
         if let code = Signals.exitCode { return code }
         options.show(proposal.lines, isAsked: !wish.isAgreed, context)
@@ -30,9 +32,9 @@ struct UpdateCommand {
         return try await preparation.run(proposal.plan, isOrder: true)
     }
 
-    private func tellMissing() -> ExitCode {
+    private func tell(_ silence: CommandError) -> ExitCode {
         let code = ExitCode.someMissed
-        context.console.note(wish.silence.text)
+        context.console.note(silence.text)
         if options.common.wantsJSON {
             context.console.result(JSONValue.object(["schema": 1, "exit": code.json]).text + "\n")
         }

@@ -92,6 +92,43 @@ import Workbench
         #expect(!FileManager.default.fileExists(atPath: program.folder.path + "/bad.yaml"))
     }
 
+    @Test func `of several profiles those are selected that the image fits`() throws {
+        try program.write(
+            "tags.csv",
+            "id,serial,family,profile\na,a-1,nordic,legacy\nb,b-1,nordic,generic\nc,c-1,esp,generic\n"
+        )
+        let made = try program.run([
+            "init", "--list", "tags.csv", "--image", path("manifests/tags/tag-2.0.0.zip"),
+            "tags.yaml",
+        ])
+        #expect(made.status == 0, "\(made.errors)")
+        #expect(try valid("tags.yaml").contains("valid: 1 vehicle, 1 image"))
+        let written = try text("tags.yaml")
+        #expect(written.contains("select: {family: nordic, profile: "), "\(written)")
+        #expect(written.contains("waves: [rest]"), "\(written)")
+    }
+
+    @Test func `a list in another folder whose keys would be looked for elsewhere is refused`()
+        throws
+    {
+        let folder = program.folder.path
+        try FileManager.default.createDirectory(
+            atPath: folder + "/lists",
+            withIntermediateDirectories: false
+        )
+        let header = "id,serial,family,secret\nbike,00a0000000000001,comodule,"
+        try program.write("lists/near.csv", header + "file:keys/bike.key\n")
+        try program.write("lists/far.csv", header + "file:\(folder)/keys/bike.key\n")
+        let near = try program.run(["init", "--list", "lists/near.csv", "near.yaml"])
+        #expect(near.status == 65, "\(near.errors)")
+        #expect(near.errors.contains("'file:keys/bike.key' of bike is relative"), "\(near.errors)")
+        #expect(!FileManager.default.fileExists(atPath: folder + "/near.yaml"))
+        for (list, manifest) in [("far", "far.yaml"), ("near", "lists/near.yaml")] {
+            let made = try program.run(["init", "--list", "lists/\(list).csv", manifest])
+            #expect(made.status == 0, "\(made.errors)")
+        }
+    }
+
     @Test func `what lies beside the manifest can be moved together with it`() throws {
         let folder = program.folder.path
         try program.write("cars.csv", "ID;Serial;Family\nvan 1;ym-0001;mcumgr\n")

@@ -192,7 +192,7 @@ import Workbench
         #expect(one.lastLine.contains(" ok=1 current=0 "), "\(one.output) \(one.errors)")
         let two = try update(Self.tracker, "--yes", "ym-000[23]", "ym-0002", "ym-0003")
         #expect(two.status == 11, "\(two.output) \(two.errors)")
-        #expect(two.errors.contains("'ym-000[23]'"), "\(two.errors)")
+        #expect(two.errors.contains(": 'ym-000[23]'\n"), "\(two.errors)")
         let rest = try update(Self.tracker, "--yes", "--all")
         #expect(rest.lastLine.contains(" ok=2 current=1 "), "\(rest.output) \(rest.errors)")
         let absent = try update(Self.tracker, "--yes", "ym-0009")

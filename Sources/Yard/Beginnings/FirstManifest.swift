@@ -11,9 +11,10 @@ struct FirstManifest {
     let rows: [[String]]?
     /// The list's path, as the manifest names it.
     let list: String
-    /// The number of vehicles, and the families among them; known after the first reading.
+    /// The number of vehicles that get the image; known after the first reading.
     var vehicles = 1
-    var families: Set<Family> = []
+    /// The labels that select them where the list has others too.
+    var selected: [(label: String, values: [String])] = []
     var image: UpdateFile?
     /// Its path, relative to the manifest's folder where it is below that; begins with `/` elsewhere.
     var imagePath = ""
@@ -79,10 +80,13 @@ struct FirstManifest {
     }
 
     private var selection: String {
-        guard let family, families.count > 1 else { return "  # select: {depot: tallinn-1}\n" }
+        guard !selected.isEmpty else { return "  # select: {depot: tallinn-1}\n" }
+        let rules = selected.map { label, values in
+            "\(label): \(values.count == 1 ? values[0] : "[\(values.joined(separator: ", "))]")"
+        }
         return """
-              # The image is for modules of this family.
-              select: {family: \(family.rawValue)}
+              # The image is for these modules.
+              select: {\(rules.joined(separator: ", "))}
 
             """
     }

@@ -66,7 +66,7 @@ package struct FirstRollout: Sendable {
         // The first reading tells the families, the second one checks what is written.
         let vehicles = try read(manifest).vehicles
         manifest.vehicles = vehicles.count
-        manifest.families = Set(vehicles.map(\.family))
+        try refuseStrayKeys(vehicles)
         if let image {
             let file = try UpdateFile(image, version: version)
             let fitting = vehicles.filter { vehicle in
@@ -83,10 +83,36 @@ package struct FirstRollout: Sendable {
             manifest.image = file
             manifest.imagePath = fromFolder(file.image.path)
             manifest.family = first.family
-            manifest.vehicles = fitting.count { $0.family == first.family }
+            let relatives = vehicles.filter { $0.family == first.family }
+            let chosen = fitting.filter { $0.family == first.family }
+            manifest.vehicles = chosen.count
+            if relatives.count < vehicles.count {
+                manifest.selected.append(("family", [first.family.rawValue]))
+            }
+            if chosen.count < relatives.count {
+                manifest.selected.append(("profile", Set(chosen.map(\.profile)).sorted()))
+            }
         }
         _ = try read(manifest)
         return try write(manifest)
+    }
+
+    /// Refuses a list whose references to files would mean others in a manifest of another folder.
+    private func refuseStrayKeys(_ vehicles: [PlannedVehicle]) throws(CommandError) {
+        guard case .list(let path) = source,
+            FileReference.directory(of: AbsolutePath.of(path)) != folder
+        else { return }
+        for vehicle in vehicles {
+            let references = [vehicle.secret, vehicle.token, vehicle.bond.passkey]
+            for case .file(let file)? in references where !file.text.hasPrefix("/") {
+                throw CommandError(
+                    .manifest,
+                    "'file:\(file.text.visible)' of \(vehicle.id) is relative to the manifest, which "
+                        + "would not be beside the list",
+                    hint: "nothing was written; name a manifest in the folder of \(path)"
+                )
+            }
+        }
     }
 
     private func begun() async throws(CommandError) -> FirstManifest? {

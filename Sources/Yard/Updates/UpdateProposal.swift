@@ -24,12 +24,18 @@ package struct UpdateSearch: Sendable {
         (self.wish, self.options, self.context) = (wish, options, context)
     }
 
-    /// Nil when no module is in reach that is meant.
-    package func proposal() async throws(CommandError) -> UpdateProposal? {
+    package enum Outcome: Sendable {
+        case proposed(UpdateProposal)
+        /// That a module is not in reach, in words.
+        case unheard(CommandError)
+    }
+
+    package func outcome() async throws(CommandError) -> Outcome {
         let file = try UpdateFile(wish.file, version: wish.version)
         let ground = try UpdateGround(wish, file, state: options.state, options.common.profiles)
-        let targets = try ground.chosen(from: ground.targets(try await heard(ground)))
-        guard !targets.isEmpty else { return nil }
+        let candidates = ground.targets(try await heard(ground))
+        let targets = try ground.chosen(from: candidates)
+        guard !targets.isEmpty else { return .unheard(wish.silence(among: candidates)) }
         let modules = try targets.map(planned)
         // Each order is a rollout of its own: an update that was cut off goes on as a debt.
         let plan = FrozenPlan(
@@ -51,7 +57,7 @@ package struct UpdateSearch: Sendable {
         }
         let versions = try await versions(of: readable.map(\.1.vehicle), file)
         let lines = zip(targets, rows).map { line($0, $1, file, versions[$0.vehicle]) }
-        return UpdateProposal(plan: plan, lines: lines)
+        return .proposed(UpdateProposal(plan: plan, lines: lines))
     }
 
     // MARK: The air

@@ -71,13 +71,14 @@ package struct UpdateWish: Sendable {
     /// The words that name modules, as the command line may have them.
     package var words: [String] { (takesAll ? ["--all"] : []) + names.map(\.text) }
 
-    /// That none of the modules was heard that are meant.
-    package var silence: CommandError {
-        CommandError(
+    /// That modules were not heard: those that are named and not among these, or else any.
+    func silence(among modules: [UpdateTarget]) -> CommandError {
+        let missing = names.filter { !modules.contains(where: $0.fits) }
+        return CommandError(
             .unavailable,
-            names.isEmpty
+            missing.isEmpty
                 ? "no module was heard in \(length.brief)"
-                : "\(names.count == 1 ? "not" : "not all were") heard in \(length.brief): \(names.map(\.text).joined(separator: ", "))",
+                : "not heard in \(length.brief): \(missing.map(\.text).joined(separator: ", "))",
             hint:
                 "'yardmaster scan' shows what is in reach; a module that sleeps, or that a phone is "
                 + "connected to, is not heard"
