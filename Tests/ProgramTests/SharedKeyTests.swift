@@ -117,6 +117,25 @@ import Yard
         }
     }
 
+    @Test func `a key of twenty thousand vehicles is asked about for each of them`() throws {
+        let reference = try SecretReference("file:keys/depot.key", relativeTo: program.folder.path)
+        guard case .file(let file) = reference else { return }
+        let holders = try (1...20_000).map { number in
+            SecretHolder(
+                try #require(VehicleID("b\(number)")),
+                reference,
+                at: Place(file: "fleet.csv", line: number, column: 1)
+            )
+        }
+        let shared = SharedSecrets(holders, credentials: nil)
+        // With a list of the others for each of them, this would not come to an end.
+        let sharers = holders.map { shared.others(than: $0.vehicle, at: file.path) }
+        #expect(sharers.allSatisfy { !$0.isEmpty })
+        #expect(sharers.last?.text == "b1, b2, b3 and 19996 more")
+        let own = SharedSecrets([holders[0]], credentials: nil)
+        #expect(own.others(than: holders[0].vehicle, at: file.path).isEmpty)
+    }
+
     @Test func `a shared key is a warning of validate and of secrets check`() throws {
         try write((1...5).map { _ in ("file:keys/depot.key", "one") })
         let valid = try program.run(["validate", "yard.yaml"])

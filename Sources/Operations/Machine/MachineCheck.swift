@@ -141,7 +141,7 @@ package struct MachineCheck {
                         .manifest,
                         "the key of \(vehicle.id) is not its own",
                         because: [
-                            "\(file.text) is also the key of \(SharedSecrets.text(others))"
+                            "\(file.text) is also the key of \(others.text)"
                         ],
                         hint: SharedSecrets.remedy
                     ),

@@ -1,4 +1,4 @@
-package import Base
+import Base
 package import Families
 import Radio
 package import Rollout
@@ -9,7 +9,7 @@ package struct FileSecret: SecretKeeper {
     private let files: SecretFiles
 
     /// `others` are the other vehicles that name this file.
-    package init(_ file: OutsideFile, sharedWith others: [VehicleID]) {
+    package init(_ file: OutsideFile, sharedWith others: KeySharers) {
         files = SecretFiles(file, maker: nil, sharedWith: others)
     }
 

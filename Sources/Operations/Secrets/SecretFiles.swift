@@ -14,10 +14,10 @@ package struct SecretFiles: Sendable {
     private var path: String { file.path }
     private let maker: Secret?
     /// The other vehicles that name this file.
-    private let others: [VehicleID]
+    private let others: KeySharers
 
     /// `maker` is the secret from the maker, if it is known.
-    package init(_ file: OutsideFile, maker: Secret?, sharedWith others: [VehicleID] = []) {
+    package init(_ file: OutsideFile, maker: Secret?, sharedWith others: KeySharers = .none) {
         self.file = file
         self.maker = maker
         self.others = others
@@ -113,7 +113,7 @@ package struct SecretFiles: Sendable {
         guard others.isEmpty else {
             throw EnrolFault(
                 .refused,
-                "\(path) is also the key of \(SharedSecrets.text(others))",
+                "\(path) is also the key of \(others.text)",
                 hint: SharedSecrets.remedy
             )
         }

@@ -6,9 +6,9 @@ package import Manifest
 /// same path, by another one, by a link, or as a credential.
 ///
 /// Such a secret is not replaced: it would lock the others out.
-package struct SharedSecrets {
+package struct SharedSecrets: Sendable {
     /// Where a secret is stored.
-    private enum Store: Hashable {
+    private enum Store: Hashable, Sendable {
         case file(device: UInt64, number: UInt64)
         /// A file that does not exist.
         case path(String)
@@ -57,15 +57,9 @@ package struct SharedSecrets {
 
     /// The other vehicles that name the secret at this path, or a file that a change of it would
     /// write.
-    package func others(than vehicle: VehicleID, at path: String) -> [VehicleID] {
-        var others: [VehicleID] = []
-        for ending in OutsideFile.endings {
-            for holder in holders[Self.store(at: path + ending)] ?? []
-            where holder.vehicle != vehicle && !others.contains(holder.vehicle) {
-                others.append(holder.vehicle)
-            }
-        }
-        return others
+    package func others(than vehicle: VehicleID, at path: String) -> KeySharers {
+        let lists = OutsideFile.endings.compactMap { holders[Self.store(at: path + $0)] }
+        return KeySharers(than: vehicle, among: lists)
     }
 
     /// The vehicles of each secret that more than one has, in the order of the list.
@@ -87,4 +81,30 @@ package struct SharedSecrets {
     package static let remedy =
         "`yardmaster secrets rotate MANIFEST --split` gives each vehicle a key file of its own "
         + "and rotates then"
+}
+
+/// The other vehicles that name the secret of one.
+///
+/// Each vehicle of a large fleet may have a key that all have, so the list of the others is made only to show it.
+package struct KeySharers: Sendable {
+    package static let none = KeySharers(than: nil, among: [])
+
+    private let vehicle: VehicleID?
+    private let lists: [[SecretHolder]]
+
+    fileprivate init(than vehicle: VehicleID?, among lists: [[SecretHolder]]) {
+        self.vehicle = vehicle
+        self.lists = lists
+    }
+
+    package var isEmpty: Bool { !lists.joined().contains { $0.vehicle != vehicle } }
+
+    /// Their names, or the first of them and the number of the others.
+    package var text: String {
+        var seen: Set<VehicleID> = []
+        let others = lists.joined().map(\.vehicle).filter {
+            $0 != vehicle && seen.insert($0).inserted
+        }
+        return SharedSecrets.text(others)
+    }
 }

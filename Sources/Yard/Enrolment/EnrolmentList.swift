@@ -22,7 +22,7 @@ struct EnrolmentCandidate: Sendable {
     let file: OutsideFile?
     let reference: String?
     /// The other vehicles that name its secret.
-    var others: [VehicleID] = []
+    var others = KeySharers.none
 
     struct Cell: Sendable {
         let column: String
@@ -232,7 +232,7 @@ struct EnrolmentList: Sendable {
         _ reference: String,
         isListed: Bool,
         _ list: FleetFile
-    ) throws(CommandError) -> [VehicleID] {
+    ) throws(CommandError) -> KeySharers {
         let place = Place(file: wish.fleet, line: 1, column: 1)
         let holders = list.entries.compactMap { entry -> SecretHolder? in
             guard let text = entry.secret, let vehicle = VehicleID(entry.id),
@@ -252,7 +252,7 @@ struct EnrolmentList: Sendable {
             throw CommandError(
                 .manifest,
                 "the key of \(id) is not its own",
-                because: ["\(reference) is also the key of \(SharedSecrets.text(others))"],
+                because: ["\(reference) is also the key of \(others.text)"],
                 hint: isListed
                     ? SharedSecrets.remedy
                     : "add a row for \(id) first that names a file of its own"
