@@ -359,6 +359,14 @@ import Workbench
         #expect(second.status == 69)
         #expect(serving.stop() == 143)
         #expect(!FileManager.default.fileExists(atPath: path))
+        // A file at that place may be the journal.
+        try program.write("note.txt", "mine\n")
+        let note = program.folder.path + "/note.txt"
+        let over = try program.run([
+            "serve", "--open", "--listen", "unix:\(note)", "--state", program.state,
+        ])
+        #expect(over.status == 69 && over.errors.contains("File exists"), "\(over.errors)")
+        #expect(try String(contentsOfFile: note, encoding: .utf8) == "mine\n")
         for (address, code) in [
             ("0.0.0.0:0", 78), ("[::]:0", 78), ("192.0.2.1:80", 78), ("8750", 64),
             ("unix:here", 64),

@@ -218,7 +218,10 @@ package struct ListeningSocket {
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> CInt in
                 // A socket without a process behind it is replaced; one that answers is in use.
                 if connect(descriptor, pointer, size) == 0 { return EADDRINUSE }
-                if errno == ECONNREFUSED { unlink(path) }
+                if errno == ECONNREFUSED {
+                    guard isSocket(path) else { return EEXIST }
+                    unlink(path)
+                }
                 // For its owner and the owner's group; the folder decides about further users.
                 let mask = umask(0o117)
                 defer { umask(mask) }
@@ -231,6 +234,12 @@ package struct ListeningSocket {
             throw refused(path, code)
         }
         return ListeningSocket(descriptor, "unix:\(path)", isNetwork: false, path: path)
+    }
+
+    /// Whether the path itself is a socket: a file refuses a connection, too.
+    private static func isSocket(_ path: String) -> Bool {
+        var facts = stat()
+        return lstat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFSOCK
     }
 
     private static func refused(_ text: String, _ code: CInt) -> CommandError {
