@@ -58,13 +58,14 @@ struct ImagesCommand {
         } catch { throw FetchFailure.refusal(ofStore: error) }
         guard case .prune(let rollouts) = action else { return .done }
         let open = try OpenRollouts.images(in: state)
+        let spared = try OpenRollouts.owed(in: state).union(open.values.joined())
         for rollout in rollouts where open[rollout] != nil {
             context.console.note(
                 "yardmaster: warning: the rollout \(rollout.visible) is not over: its images stay\n"
             )
         }
         do throws(ImageError) {
-            return try prune(folder, forgetting: rollouts, sparing: Set(open.values.joined()))
+            return try prune(folder, forgetting: rollouts, sparing: spared)
         } catch { throw FetchFailure.refusal(ofStore: error) }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Workbench
 
 /// Space for images: messages before a fetch, and images that a clean-up keeps.
 @Suite struct StoreRoomTests {
@@ -62,6 +63,22 @@ import Testing
         // Every vehicle has its verdict: without the pause the rollout is over.
         let ended = try depot.program.run(["resume", "--state", depot.program.state])
         #expect(ended.status == 0, "\(ended.errors)")
+        // A module that owes the image may wait for it in its bootloader.
+        let journal = depot.program.state + "/journal.sqlite"
+        func change(_ text: String) throws {
+            #expect(try Workbench.run("sqlite3", journal, text) == 0)
+        }
+        try change(
+            """
+            INSERT INTO debts (serial, vehicle, rollout, execution, run, begun, image, name, target,
+                total, stage, part, acknowledged, interruptions, restarts, target_seen, in_bootloader, seen_run)
+            VALUES ('00a0000000000099', 'bike-99', 'gone', 1, 1, 1, '\(TrustedDepot.digest)', 'x',
+                '', 100, 'transfer', 0, 0, 0, 0, 0, 1, 1)
+            """
+        )
+        #expect(try depot.program.run(prune).status == 0)
+        #expect(try images(depot).contains { $0.hasSuffix("/" + TrustedDepot.digest) })
+        try change("DELETE FROM debts")
         #expect(try depot.program.run(prune).status == 0)
         #expect(try !images(depot).contains { $0.hasSuffix("/" + TrustedDepot.digest) })
     }

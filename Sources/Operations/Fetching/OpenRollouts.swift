@@ -6,6 +6,19 @@ import Store
 /// The images of rollouts that have begun and are not over, whatever their manifests contain by
 /// now.
 package enum OpenRollouts {
+    /// The images that modules owe, whatever has become of the rollouts that began them: a module in its bootloader
+    /// needs its one.
+    package static func owed(in state: String) throws(CommandError) -> Set<SHA256Digest> {
+        do throws(JournalError) {
+            return try JournalReader(directory: state).read { view throws(JournalError) in
+                Set(try view.debts().map(\.image))
+            }
+        } catch {
+            guard error.kind != .missing else { return [] }
+            throw CommandError(error)
+        }
+    }
+
     /// The images of their frozen plans, by the rollouts' names.
     package static func images(in state: String) throws(CommandError) -> [String: [SHA256Digest]] {
         let archive = PlanArchive(state: state)
