@@ -40,6 +40,23 @@ import Testing
         }
     }
 
+    @Test func `what a clock that was ahead has put off is sent by the right time`() async throws {
+        try await withJournal { journal in
+            let (ahead, now) = (self.at(300_000_000), self.at(20))
+            try await journal.post([self.wish("run-3", "crew")], at: ahead)
+            let first = try await journal.takeOutbox(at: ahead, until: ahead)
+            let id = try #require(first?.id)
+            try await journal.undelivered(id, because: "no", again: self.at(300_000_060))
+            let entry = try await journal.takeOutbox(at: now, until: self.at(80))
+            #expect(entry?.id == id && entry?.attempts == 2)
+            // From now on its age is known, and it is given up in time.
+            try await journal.undelivered(id, because: "no", again: self.at(3_600))
+            #expect(try await journal.takeOutbox(at: self.at(90), until: self.at(150)) == nil)
+            let again = try await journal.takeOutbox(at: self.at(3_600), until: self.at(3_660))
+            #expect(again?.made == now)
+        }
+    }
+
     @Test func `what was delivered or given up is not taken again`() async throws {
         try await withJournal { journal in
             try await journal.post(

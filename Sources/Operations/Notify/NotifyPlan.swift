@@ -48,6 +48,6 @@ enum NotifyPlan {
         at now: WallTime
     ) -> Duration? {
         guard made.duration(to: now) < .seconds(86_400) else { return nil }
-        return min(.seconds(3_600), .seconds(5) * (1 << min(max(attempts - 1, 0), 12)))
+        return min(OutboxEntry.longestPause, .seconds(5) * (1 << min(max(attempts - 1, 0), 12)))
     }
 }

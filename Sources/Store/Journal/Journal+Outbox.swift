@@ -20,6 +20,9 @@ package struct OutboxEntry: JournalRecord, Sendable, Equatable {
     /// Why the last attempt failed.
     package var failure: String?
 
+    /// The longest pause between two attempts: what is due later was made by a clock that was wrong.
+    package static let longestPause = Duration.seconds(3_600)
+
     /// Whether it is not delivered and will not be tried again.
     package var isGivenUp: Bool { delivered == nil && next == nil }
 
@@ -111,8 +114,8 @@ extension Journal {
             let due = try JournalView(database: database).outbox(due: now, after: id, key)
             guard var entry = due else { return nil }
             try database.statement(
-                "UPDATE outbox SET attempts = attempts + 1, next = ? WHERE id = ?"
-            ).run([Value(until), .integer(entry.id)])
+                "UPDATE outbox SET attempts = attempts + 1, next = ?, made = min(made, ?) WHERE id = ?"
+            ).run([Value(until), Value(now), .integer(entry.id)])
             entry.attempts += 1
             return entry
         }
@@ -159,9 +162,13 @@ extension JournalView {
         try row(
             """
             SELECT \(OutboxEntry.columns) FROM outbox
-            WHERE next <= ?1 AND id > ?2 AND (?3 IS NULL OR key = ?3) ORDER BY id LIMIT 1
+            WHERE (next <= ?1 OR next > ?4) AND id > ?2 AND (?3 IS NULL OR key = ?3)
+            ORDER BY id LIMIT 1
             """,
-            [Value(now), .integer(id), Value(key)]
+            [
+                Value(now), .integer(id), Value(key),
+                Value(now.advanced(by: OutboxEntry.longestPause)),
+            ]
         )
     }
 
