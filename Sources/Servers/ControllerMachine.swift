@@ -33,11 +33,24 @@ package struct ServerWord: Sendable, Equatable {
 /// The answer of a server to one request.
 package enum ServerAnswer: Sendable, Equatable {
     case success([UInt8])
-    /// What was asked for is as it was the last time.
-    case unchanged
     /// There is no such thing, or no longer.
     case absent
-    case failure(String)
+    case failure(ServerFault)
+}
+
+/// Why a server could not be spoken to, or not used.
+package struct ServerFault: Sendable, Equatable, ExpressibleByStringInterpolation,
+    CustomStringConvertible
+{
+    package let description: String
+    /// Whether the server was not there, so that it need not be asked about other vehicles.
+    package let isSilence: Bool
+
+    package init(_ words: String, isSilence: Bool) {
+        (description, self.isSilence) = (words, isSilence)
+    }
+
+    package init(stringLiteral words: String) { self.init(words, isSilence: false) }
 }
 
 /// The conversation with a server about one controller: what is asked, said and written down next.
@@ -52,7 +65,7 @@ package struct ControllerMachine: Sendable {
         case unconfirmed(ActionID)
         /// The server does not know the controller, or no longer.
         case unknown
-        case failed(String)
+        case failed(ServerFault)
     }
 
     package enum State: Sendable, Equatable {
@@ -113,7 +126,7 @@ package struct ControllerMachine: Sendable {
         case confirm(ActionID)
         case read(ActionID)
         /// Write down an action as it is now; nil for one that has not changed.
-        case take(ActionID, Deployment?)
+        case take(ActionID, Deployment)
         case finish(Ending)
     }
 
@@ -161,7 +174,6 @@ package struct ControllerMachine: Sendable {
                 return tell(hasDescribed || hasConfirmed ? [] : due, base)
             } catch { return end(.failed("its answer to a poll is not used: \(error)")) }
         case .absent: return end(.unknown)
-        case .unchanged: return end(.failed("it says that nothing has changed, unasked"))
         case .failure(let why): return end(.failed(why))
         }
     }
@@ -183,7 +195,7 @@ package struct ControllerMachine: Sendable {
         case .telling(let word, let rest, let base):
             switch answer {
             // An action that the server does not have any more needs no further word.
-            case .success, .unchanged, .absent:
+            case .success, .absent:
                 state = .settling(rest, base)
                 return .settle(word)
             case .failure(let why): return end(.failed(why))
@@ -225,7 +237,7 @@ package struct ControllerMachine: Sendable {
                 state = .deciding(base)
                 return .decide(order.stops)
             } catch { return end(.failed("its wish to cancel is not understood: \(error)")) }
-        case .absent, .unchanged: return describe(base)
+        case .absent: return describe(base)
         case .failure(let why): return end(.failed(why))
         }
     }
@@ -268,7 +280,7 @@ package struct ControllerMachine: Sendable {
     package mutating func looked(_ answer: ServerAnswer) -> Action {
         guard case .looking(let action, let rest, let base) = state else { misuse() }
         switch answer {
-        case .success, .unchanged: return look(at: rest, base)
+        case .success: return look(at: rest, base)
         case .absent:
             state = .forgetting(rest, base)
             return .forget(action)
@@ -309,7 +321,7 @@ package struct ControllerMachine: Sendable {
                 state = .weighing(action, base)
                 return .weigh(deployment)
             } catch { return end(.failed("the action \(action) is not understood: \(error)")) }
-        case .absent, .unchanged: return finish(base)
+        case .absent: return finish(base)
         case .failure(let why): return end(.failed(why))
         }
     }
@@ -344,9 +356,6 @@ package struct ControllerMachine: Sendable {
                 state = .taking(base)
                 return .take(action, deployment)
             } catch { return end(.failed("the action \(action) is not understood: \(error)")) }
-        case .unchanged:
-            state = .taking(base)
-            return .take(action, nil)
         // It was ended between the two requests.
         case .absent: return finish(base)
         case .failure(let why): return end(.failed(why))

@@ -4,6 +4,7 @@ import Servers
 import Site
 import Store
 import Testing
+import Workbench
 
 /// Actions of a server from their assignment to their end, with the journal in between.
 @Suite struct ActionTests {
@@ -465,6 +466,62 @@ import Testing
             // The file is still of version 2.0.0, which is not what is promised now.
             #expect(changed.work.isEmpty)
             #expect(yard.server.action("5")?.words.last == "rejected none")
+        }
+    }
+
+    @Test func `what was taken before is measured by the rules of now, and is here`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            // The store is cleared: the file is fetched once more, though nothing has changed there.
+            _ = try run("rm", "-r", yard.scratch.path + "/images")
+            #expect(try await yard.sync().work.count == 1)
+            #expect(yard.server.with { $0.fetches.count } == 2)
+            // The unsigned image was trusted for its server's sake, which is over.
+            let strict = serversText.replacing(", trust: transport", with: "")
+            let settings = try #require(
+                ServersReader.read(strict.bytes, path: "servers.yaml").servers?.first
+            )
+            #expect(try await yard.sync(settings).work.isEmpty)
+            #expect(yard.server.action("5")?.words.last == "rejected none")
+            #expect(try await yard.sync().work.count == 1)
+        }
+    }
+
+    @Test func `an action that the server takes up again is to be done again`() async throws {
+        try await withYard { yard in
+            yard.server.assign(Self.action)
+            try await yard.sync()
+            yard.server.change("5") { $0.status = .finished }
+            yard.server.assign(.init(id: "6", controller: "bike-tag-1"))
+            yard.server.with { state in
+                // Number 5 is there still, but the server offers 6 first.
+                state.actions.swapAt(0, 1)
+                state.actions[1].status = .running
+            }
+            #expect(try await yard.sync().work.map(\.action.action) == ["6"])
+            yard.server.with { $0.actions.swapAt(0, 1) }
+            #expect(try await yard.sync().work.map(\.action.action) == ["5"])
+        }
+    }
+
+    @Test func `vehicles that the server refuses do not keep it from the others`() async throws {
+        let rows = (3...5).map {
+            "  - {id: EE-\($0), serial: tag-\($0), family: mcumgr, depot: north}"
+        }
+        let text = manifestText.replacing(
+            "steps:",
+            with: rows.joined(separator: "\n") + "\nsteps:"
+        )
+        try await withYard { yard in
+            let plan = try #require(try ServedYard.plan(text, at: "tallinn.yaml"))
+            yard.server.with { $0.forbidden = ["bike-tag-1", "bike-tag-2", "bike-tag-3"] }
+            let rows = try await yard.sync(of: plan).rows
+            #expect(rows.map(\.isFinished) == [false, false, false, true, true])
+            // A server that is not there is not asked about all of them.
+            yard.server.with { $0.isDown = true }
+            let down = try await yard.sync(of: plan).rows
+            #expect(down.map { $0.ending == nil } == [false, false, false, true, true])
         }
     }
 

@@ -72,7 +72,7 @@ import Testing
         var asked: [ActionID] = []
         while case .look(let id) = action {
             asked.append(id)
-            action = machine.looked(id == open[1] ? .absent : .unchanged)
+            action = machine.looked(id == open[1] ? .absent : .success([]))
             if case .forget(let gone) = action {
                 #expect(gone == open[1])
                 action = machine.forgotten()
@@ -81,14 +81,6 @@ import Testing
         #expect(asked == Array(open.filter { $0 != Self.action }.prefix(16)))
         #expect(action == .read(try #require(Self.action)))
         #expect(machine.read(.failure("busy")) == .finish(.failed("busy")))
-    }
-
-    @Test func `an action that has not changed is not read again`() throws {
-        var machine = try machine()
-        let id = try #require(Self.action)
-        #expect(machine.polled(Self.base(Self.link("deploymentBase", "5"))) == .read(id))
-        #expect(machine.read(.unchanged) == .take(id, nil))
-        #expect(machine.taken(nil) == Self.done)
     }
 
     @Test func `a verdict is told first, and the action is not taken once more`() throws {

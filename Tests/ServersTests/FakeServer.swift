@@ -42,6 +42,8 @@ final class FakeServer: ServerLine {
         /// Requests whose answers are lost, by their numbers, after they had their effect.
         var lost: Set<Int> = []
         var isDown = false
+        /// The controllers about which it says nothing to this gateway.
+        var forbidden: Set<String> = []
         var count = 0
     }
 
@@ -70,16 +72,24 @@ final class FakeServer: ServerLine {
         state.withLock { state in state.actions.first { $0.id == id } }
     }
 
-    func ask(_ request: ServerRequest) async -> (answer: ServerAnswer, mark: String?) {
+    func ask(_ request: ServerRequest) async -> ServerAnswer {
         answer(request)
     }
 
-    func answer(_ request: ServerRequest) -> (answer: ServerAnswer, mark: String?) {
+    func answer(_ request: ServerRequest) -> ServerAnswer {
         state.withLock { state in
             state.count += 1
-            if state.isDown { return (.failure("the server cannot be reached"), nil) }
+            if state.isDown {
+                return .failure(ServerFault("the server cannot be reached", isSilence: true))
+            }
+            if state.forbidden.contains(request.controller) {
+                state.requests.append("\(request.controller) \(request.place)")
+                return .failure("the server forbids this")
+            }
             let answer = Self.answer(request, &state)
-            if state.lost.contains(state.count) { return (.failure("the answer was lost"), nil) }
+            if state.lost.contains(state.count) {
+                return .failure(ServerFault("the answer was lost", isSilence: true))
+            }
             return answer
         }
     }
@@ -105,40 +115,38 @@ final class FakeServer: ServerLine {
     private static func answer(
         _ request: ServerRequest,
         _ state: inout State
-    ) -> (ServerAnswer, String?) {
+    ) -> ServerAnswer {
         let parts = request.place.split(separator: "/").map { String($0) }
         state.requests.append("\(request.controller) \(request.place)")
-        guard let kind = parts.first else { return (poll(request.controller, state), nil) }
+        guard let kind = parts.first else { return poll(request.controller, state) }
         if kind == "configData" {
             guard case .put(let body) = request.verb, let json = try? JSONValue(json: body) else {
-                return (.failure("400"), nil)
+                return .failure("400")
             }
             state.attributes[request.controller] = json["data"]
             state.wanting.remove(request.controller)
-            return (.success([]), nil)
+            return .success([])
         }
         let index = state.actions.firstIndex {
             parts.count > 1 && $0.id == parts[1] && $0.controller == request.controller
         }
-        guard let index else { return (.absent, nil) }
+        guard let index else { return .absent }
         if case .post(let body) = request.verb {
-            if kind == "confirmationBase" { return (confirm(body, &state.actions[index]), nil) }
-            return (hear(body, isCancel: kind == "cancelAction", &state.actions[index]), nil)
+            if kind == "confirmationBase" { return confirm(body, &state.actions[index]) }
+            return hear(body, isCancel: kind == "cancelAction", &state.actions[index])
         }
         let action = state.actions[index]
         if kind == "confirmationBase" {
-            guard action.status == .waiting else { return (.absent, nil) }
+            guard action.status == .waiting else { return .absent }
             let text = deployment(action, state)
-            return (.success(text.replacing("deployment\":", with: "confirmation\":").bytes), nil)
+            return .success(text.replacing("deployment\":", with: "confirmation\":").bytes)
         }
         if kind == "cancelAction" {
-            guard action.status == .canceling else { return (.absent, nil) }
-            return (.success(#"{"id":"1","cancelAction":{"stopId":"\#(action.id)"}}"#.bytes), nil)
+            guard action.status == .canceling else { return .absent }
+            return .success(#"{"id":"1","cancelAction":{"stopId":"\#(action.id)"}}"#.bytes)
         }
-        guard action.status == .running else { return (.absent, nil) }
-        let mark = "\"\(action.version) \(action.window ?? "")\""
-        if case .get(unless: mark) = request.verb { return (.unchanged, mark) }
-        return (.success(deployment(action, state).bytes), mark)
+        guard action.status == .running else { return .absent }
+        return .success(deployment(action, state).bytes)
     }
 
     private static func poll(_ controller: String, _ state: State) -> ServerAnswer {

@@ -82,7 +82,7 @@ import Workbench
             (settings.proxy, settings.withoutProxy) = (nil, "*")
             return try WebSession(settings)
         }
-        let answer = await line.ask(ServerRequest(.get(unless: nil), "bike-1")).answer
+        let answer = await line.ask(ServerRequest(.get, "bike-1"))
         await line.end()
         return answer
     }

@@ -86,10 +86,13 @@ final class ServedYard {
         }.plan
     }
 
-    private func errand(_ settings: ServerSettings?) async throws -> ServerErrand {
+    private func errand(
+        _ settings: ServerSettings?,
+        of plan: FrozenPlan?
+    ) async throws -> ServerErrand {
         try await ServerErrand(
             to: settings ?? self.settings,
-            for: plan,
+            for: plan ?? self.plan,
             journal: journal,
             over: line ?? server,
             into: fetcher,
@@ -102,10 +105,10 @@ final class ServedYard {
 
     /// One `sync`, with the images that the next run is to bring to modules.
     @discardableResult
-    func sync(_ settings: ServerSettings? = nil) async throws -> (
+    func sync(_ settings: ServerSettings? = nil, of plan: FrozenPlan? = nil) async throws -> (
         rows: [SyncRow], work: [(action: ServerAction, image: SHA256Digest)]
     ) {
-        let errand = try await errand(settings)
+        let errand = try await errand(settings, of: plan)
         let rows = try await errand.run { false }
         return (rows, try await errand.work())
     }

@@ -38,6 +38,14 @@ import Testing
         #expect(server.mayFetch(from: try WebAuthority("cdn.example")))
         #expect(!server.mayFetch(from: try WebAuthority("evil.example")))
         #expect(!server.isOwn(try WebAuthority("updates.example")))
+        let office = try WebAuthority("updates.example:8443")
+        #expect(server.sendsToken(to: "https://updates.example:8443/f", at: office))
+        // Whoever listens there would have the token.
+        #expect(server.isOwn(office))
+        #expect(!server.sendsToken(to: "http://updates.example:8443/f", at: office))
+        #expect(
+            !server.sendsToken(to: "https://cdn.example/f", at: try WebAuthority("cdn.example"))
+        )
     }
 
     private static func server(_ lines: String, rule: String = "") -> String {

@@ -33,13 +33,15 @@ private final class WaitedTime: Timekeeper {
         _ settings: ServerSettings,
         _ tokens: [String: String] = [:],
         time: any Timekeeper = WaitedTime(),
+        until isStopped: @escaping @Sendable () -> Bool = { false },
         _ body: (WebLine) async throws -> R
     ) async throws -> R {
         let line = try WebLine(
             to: settings,
             with: tokens.mapValues { Secret($0.bytes) },
             time: time,
-            seed: 1
+            seed: 1,
+            until: isStopped
         ) { settings throws(DownloadError) in
             var settings = settings
             (settings.proxy, settings.withoutProxy) = (nil, "*")
@@ -58,7 +60,7 @@ private final class WaitedTime: Timekeeper {
         }
         let gateway = try settings(server.url("/DEFAULT"), "gateway-token: env:T")
         try await within(gateway, ["": "sesame"]) { line in
-            _ = await line.ask(ServerRequest(.get(unless: nil), "bike-1"))
+            _ = await line.ask(ServerRequest(.get, "bike-1"))
         }
         let own = try settings(server.url("/DEFAULT"), "controller-token: \"file:tokens/{serial}\"")
         try await within(own, ["bike-1": "one", "bike-2": "two"]) { line in
@@ -90,9 +92,9 @@ private final class WaitedTime: Timekeeper {
     ) async throws {
         let server = try HostileServer { _, connection in connection.answer(status, [], []) }
         let answer = try await within(try settings(server.url("/DEFAULT"))) { line in
-            await line.ask(ServerRequest(.post([]), "bike-1", "deploymentBase/5/feedback")).answer
+            await line.ask(ServerRequest(.post([]), "bike-1", "deploymentBase/5/feedback"))
         }
-        #expect(answer == .failure(why))
+        #expect(answer == .failure(ServerFault(why, isSilence: false)))
         #expect(server.seen.count == 1)
     }
 
@@ -124,7 +126,7 @@ private final class WaitedTime: Timekeeper {
             )
             answers.append(
                 try await within(settings) { line in
-                    await line.ask(ServerRequest(.get(unless: nil), "bike-1")).answer
+                    await line.ask(ServerRequest(.get, "bike-1"))
                 }
             )
         }
@@ -155,11 +157,10 @@ private final class WaitedTime: Timekeeper {
             // A word of which the server has only the head is a report of progress here.
             let answer =
                 request.head.hasPrefix("GET")
-                ? memory.answer(ServerRequest(.get(unless: nil), parts[0], place)).answer
+                ? memory.answer(ServerRequest(.get, parts[0], place))
                 : ServerAnswer.success([])
             switch answer {
             case .success(let bytes): connection.answer("200 OK", [], bytes)
-            case .unchanged: connection.answer("304 Not Modified")
             case .absent: connection.answer("410 Gone")
             case .failure: connection.answer("500 Internal Server Error")
             }
@@ -208,6 +209,44 @@ private final class WaitedTime: Timekeeper {
         await yard.end()
         #expect(sync.work.isEmpty && sync.rows.allSatisfy { !$0.isFinished })
         #expect(server.seen.count == 8)
+    }
+
+    @Test func `a server in maintenance takes ten minutes of a night at most`() async throws {
+        let server = try HostileServer { _, connection in
+            connection.answer("503 Service Unavailable", ["Retry-After: 250"])
+        }
+        let time = WaitedTime()
+        try await within(try settings(server.url("/DEFAULT")), time: time) { line in
+            for controller in ["bike-1", "bike-2", "bike-3"] {
+                guard case .failure(let fault) = await line.ask(ServerRequest(.get, controller))
+                else {
+                    Issue.record("no failure")
+                    return
+                }
+                #expect(fault.isSilence)
+            }
+        }
+        // The first vehicle waits twice; what is left is too short for a third rest.
+        #expect(server.seen.count == 5)
+        #expect(time.now < Moment(nanoseconds: 600_000_000_000))
+    }
+
+    @Test func `a rest that a server demands ends with the command`() async throws {
+        let server = try HostileServer { _, connection in
+            connection.answer("503 Service Unavailable", ["Retry-After: 300"])
+        }
+        let time = WaitedTime()
+        let settings = try settings(server.url("/DEFAULT"))
+        let answer = try await within(settings, time: time, until: { !server.seen.isEmpty }) {
+            line in
+            await line.ask(ServerRequest(.get, "bike-1"))
+        }
+        guard case .failure = answer else {
+            Issue.record("\(answer)")
+            return
+        }
+        #expect(server.seen.count == 1)
+        #expect(time.now < Moment(nanoseconds: 5_000_000_000))
     }
 
     private static let base =
@@ -272,7 +311,7 @@ private final class WaitedTime: Timekeeper {
         }
         place.withLock { $0 = server.url("/DEFAULT/controller/v1/bike-1") }
         let answer = try await within(try settings(server.url("/DEFAULT"))) { line in
-            await line.ask(ServerRequest(.get(unless: nil), "bike-1")).answer
+            await line.ask(ServerRequest(.get, "bike-1"))
         }
         guard case .failure = answer else {
             Issue.record("\(answer)")

@@ -50,6 +50,18 @@ extension DownloadError {
         }
     }
 
+    /// Whether the server is not there, or not itself: all that is asked of it ends like this.
+    package var isSilence: Bool {
+        switch self {
+        case .status(let code, _): code == 429 || code >= 500
+        case .unreachable, .cut, .tooSlow, .tls, .proxy, .configuration, .noLibrary, .cancelled:
+            true
+        case .noFile, .file, .weakerRedirect, .tooManyRedirects, .redirected, .badAnswer, .webPage,
+            .tooLong, .wrongLength:
+            false
+        }
+    }
+
     /// Whether the origin reports that the file does not exist.
     package var isAbsence: Bool {
         switch self {

@@ -27,13 +27,6 @@ package struct SessionRequest: Sendable {
     }
 }
 
-/// The answer to a request in a session: the whole body of an answer with a status of success.
-package struct SessionAnswer: Sendable, Equatable {
-    package let bytes: [UInt8]
-    /// The mark by which the server recognises that what it sent has not changed.
-    package let entityTag: String?
-}
-
 /// Several requests to web servers one after the other, over connections that stay open.
 ///
 /// Redirects are not followed, since a header may be a secret; certificates are checked.
@@ -54,7 +47,7 @@ package struct WebSession: Sendable {
         limit: ByteCount,
         within deadline: Duration,
         at now: WallTime
-    ) async -> Result<SessionAnswer, DownloadError> {
+    ) async -> Result<[UInt8], DownloadError> {
         var exchange = ExchangeRequest(
             address: request.address,
             deadline: deadline,
@@ -72,8 +65,6 @@ package struct WebSession: Sendable {
             )
         }
         let taker = DocumentTaker(limit: limit, accepting: [200, 201, 202, 204])
-        return await loop.exchange().run(exchange, into: taker).map { head in
-            SessionAnswer(bytes: taker.document, entityTag: head.strongValidator)
-        }
+        return await loop.exchange().run(exchange, into: taker).map { _ in taker.document }
     }
 }

@@ -129,7 +129,12 @@ extension ServerSettings {
         isOwn(authority) || hosts.contains(authority.host.lowercased())
     }
 
-    /// Whether this is the server itself, which gets the token.
+    /// Whether a request to this address has the token: to the server itself, and encrypted where the server is.
+    package func sendsToken(to address: String, at authority: WebAuthority) -> Bool {
+        isOwn(authority) && (address.hasPrefix("https:") || !url.hasPrefix("https:"))
+    }
+
+    /// Whether this is the server itself.
     package func isOwn(_ authority: WebAuthority) -> Bool {
         authority.isSame(as: self.authority) && authority.port == self.authority.port
     }

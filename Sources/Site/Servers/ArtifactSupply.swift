@@ -30,8 +30,10 @@ actor ArtifactSupply {
     private let state: String
     private let fetcher: ImageFetcher
     private let denied: Set<SHA256Digest>
-    /// The images of earlier actions and of this command, by the terms under which they were taken.
-    private var known: [String: SHA256Digest]
+    /// The images of earlier actions, by the terms under which they were taken.
+    private let known: [String: SHA256Digest]
+    /// Those that this command has checked.
+    private var checked: [String: SHA256Digest] = [:]
     private var refused: [String: String] = [:]
     /// How many files were fetched.
     private(set) var fetched = 0
@@ -60,14 +62,23 @@ actor ArtifactSupply {
     ) async throws(SupplyFault) -> SHA256Digest {
         let key = terms.text
         if let why = refused[key] { throw .refused(why) }
-        if let digest = known[key], try await isHere(digest) { return digest }
+        if let digest = checked[key] { return digest }
         do throws(SupplyFault) {
-            let bytes = try await self.bytes(of: chosen, for: controller)
+            let stored = try known[key].flatMap { (digest) throws(SupplyFault) in
+                try self.stored(digest)
+            }
+            let bytes: [UInt8]
+            if let stored {
+                bytes = stored
+            } else {
+                bytes = try await self.bytes(of: chosen, for: controller)
+            }
             let digest = SHA256.digest(of: bytes)
             guard !denied.contains(digest) else { throw .refused("the manifest denies its image") }
+            // Also what was taken before: the rules may be stricter now.
             try check(bytes, digest, chosen)
-            try await keep(bytes, digest)
-            known[key] = digest
+            if stored == nil { try await keep(bytes, digest) }
+            checked[key] = digest
             return digest
         } catch {
             if case .refused(let why) = error { refused[key] = why }
@@ -75,13 +86,13 @@ actor ArtifactSupply {
         }
     }
 
-    /// Whether the store has it; it may have been removed since.
-    private func isHere(_ digest: SHA256Digest) async throws(SupplyFault) -> Bool {
+    /// Its bytes in the store; nil where it was removed since.
+    private func stored(_ digest: SHA256Digest) throws(SupplyFault) -> [UInt8]? {
         let folder = StoreFolder(stateDirectory: state)
         guard let request = ImageRequest(name: "image", digest: digest, size: nil) else {
-            return false
+            return nil
         }
-        do throws(ImageError) { return try folder.image(request) != nil } catch {
+        do throws(ImageError) { return try folder.image(request)?.bytes() } catch {
             throw .later("\(error)")
         }
     }
@@ -104,8 +115,7 @@ actor ArtifactSupply {
                 "\(artifact.file.visible) is at another host, which `hosts` does not list"
             )
         }
-        // A token is not sent without encryption to a server that has it.
-        let isOwn = server.isOwn(authority)
+        let isOwn = server.sendsToken(to: artifact.address, at: authority)
         fetched += 1
         switch await line.file(at: address, for: controller, isOwn: isOwn, limit: artifact.size) {
         case .failure(.tooLong), .failure(.webPage):

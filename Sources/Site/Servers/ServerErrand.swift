@@ -70,13 +70,19 @@ package struct ServerErrand {
             if failures < Self.mostFailures, !stop() {
                 let session = try await share?.session()
                 if share != nil, session == nil {
-                    row.ending = .failed("another gateway speaks to the server")
+                    let why = "another gateway speaks to the server"
+                    row.ending = .failed(ServerFault(why, isSilence: true))
                 } else {
                     try await agree(on: controller)
                     try await decide(on: vehicle, controller)
                     row.ending = try await converse(vehicle, controller, session, &row.told)
                 }
-                failures = row.isDone ? 0 : failures + 1
+                // A fault of one vehicle says nothing about the others.
+                if case .failed(let fault)? = row.ending, fault.isSilence {
+                    failures += 1
+                } else {
+                    failures = 0
+                }
             }
             row.actions = try await actions(of: controller)
             rows.append(row)
@@ -196,16 +202,15 @@ package struct ServerErrand {
             case .weigh(let deployment):
                 switch await weigh(deployment, vehicle, controller, &told) {
                 case .success(let isDone): action = machine.weighed(isDone)
-                case .failure(let fault): return .failed(fault.why)
+                case .failure(let fault): return .failed("\(fault.why)")
                 }
             case .confirm(let id): action = machine.confirmed(await confirm(id, controller, &told))
             case .read(let id):
-                let (answer, mark) = try await read(id, controller)
-                action = machine.read(answer)
+                action = machine.read(await ask(controller, "deploymentBase/\(id)"))
                 guard case .take(_, let deployment) = action else { continue }
-                switch try await take(id, deployment, mark, vehicle, controller) {
+                switch try await take(id, deployment, vehicle, controller) {
                 case .success(let report): action = machine.taken(report)
-                case .failure(let fault): return .failed(fault.why)
+                case .failure(let fault): return .failed("\(fault.why)")
                 }
             case .take: return .failed("an action was taken twice")
             case .finish(let ending):
@@ -216,7 +221,7 @@ package struct ServerErrand {
     }
 
     private func ask(_ controller: String, _ place: String) async -> ServerAnswer {
-        await line.ask(ServerRequest(.get(unless: nil), controller, place)).answer
+        await line.ask(ServerRequest(.get, controller, place))
     }
 
     private func tell(
@@ -237,9 +242,9 @@ package struct ServerErrand {
                 controller,
                 "\(kind)/\(word.action)/feedback"
             )
-        ).answer
+        )
         switch answer {
-        case .failure, .unchanged: return answer
+        case .failure: return answer
         case .absent: told.append("action \(word.action) is over at the server")
         case .success:
             if !word.isLast, !word.isAboutCancel, let number = word.number {
@@ -278,7 +283,7 @@ package struct ServerErrand {
     ) async -> ServerAnswer {
         let body = Feedback.confirmation("the image is in the store of \(host)")
         let place = "confirmationBase/\(id)/feedback"
-        let answer = await line.ask(ServerRequest(.post(body), controller, place)).answer
+        let answer = await line.ask(ServerRequest(.post(body), controller, place))
         if case .success = answer { told.append("action \(id): confirmed") }
         return answer
     }
@@ -349,17 +354,6 @@ package struct ServerErrand {
         )
     }
 
-    private func read(
-        _ id: ActionID,
-        _ controller: String
-    ) async throws(JournalError) -> (answer: ServerAnswer, mark: String?) {
-        let known = try await open(id, controller)
-        let mark = known?.image == nil ? nil : known?.mark
-        return await line.ask(
-            ServerRequest(.get(unless: mark), controller, "deploymentBase/\(id)")
-        )
-    }
-
     // MARK: What is known of a vehicle
 
     private func describe(
@@ -384,23 +378,18 @@ package struct ServerErrand {
             attributes.append((attribute.name, text))
         }
         let body = Feedback.attributes(attributes)
-        return await line.ask(ServerRequest(.put(body), controller, "configData")).answer
+        return await line.ask(ServerRequest(.put(body), controller, "configData"))
     }
 
     // MARK: Taking an action
 
     private func take(
         _ id: ActionID,
-        _ deployment: Deployment?,
-        _ mark: String?,
+        _ deployment: Deployment,
         _ vehicle: PlannedVehicle,
         _ controller: String
     ) async throws(JournalError) -> Result<ServerWord?, SupplyFault> {
         let known = try await open(id, controller)
-        guard let deployment else {
-            guard let known else { return .success(nil) }
-            return .success(try await report(known, id))
-        }
         let demand: Demand
         do throws(SupplyFault) {
             demand = try await self.demand(deployment, vehicle, controller)
@@ -409,7 +398,7 @@ package struct ServerErrand {
         if let known, known.demand == deployment.demand, known.image == demand.image,
             known.terms == demand.terms, known.image != nil
         {
-            try await journal.want(known.number, deployment.isWanted, mark: mark)
+            try await journal.want(known.number, deployment.isWanted)
         } else {
             var action = ServerAction(
                 server: server.name,
@@ -424,8 +413,7 @@ package struct ServerErrand {
                 terms: demand.terms,
                 after: try await journal.runs(rollout: nil, limit: 1).first?.number ?? 0,
                 taken: time.wallTime,
-                isWanted: deployment.isWanted && demand.image != nil,
-                mark: mark
+                isWanted: deployment.isWanted && demand.image != nil
             )
             // What was said of the same refusal is not said again.
             if let known, known.image == nil, demand.image == nil { action.details = known.details }

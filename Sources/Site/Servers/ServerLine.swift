@@ -6,8 +6,7 @@ package import Servers
 package struct ServerRequest: Sendable, Equatable {
     /// What is done with the place.
     package enum Verb: Sendable, Equatable {
-        /// Reads it, unless it is still as it was when the server gave this mark.
-        case get(unless: String?)
+        case get
         case put([UInt8])
         case post([UInt8])
     }
@@ -24,10 +23,8 @@ package struct ServerRequest: Sendable, Equatable {
 
 /// The way to an update server: the network in production, a server in memory in tests.
 package protocol ServerLine: Sendable {
-    /// The answer, with the server's mark of what it sent.
-    ///
     /// Waits as the server demands, and asks again after faults that may pass.
-    func ask(_ request: ServerRequest) async -> (answer: ServerAnswer, mark: String?)
+    func ask(_ request: ServerRequest) async -> ServerAnswer
 
     /// The bytes of a file that is for this controller.
     func file(

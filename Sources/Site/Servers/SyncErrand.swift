@@ -54,7 +54,8 @@ package struct SyncErrand {
             to: server,
             with: try ServersFile.tokens(of: server, for: plan.vehicles, context),
             time: time,
-            seed: time.seed
+            seed: time.seed,
+            until: { Signals.exitCode != nil }
         ) { settings throws(DownloadError) in try world.session(settings) }
         let result: Result<(SyncAnswer, String?), CommandError>
         do throws(CommandError) {

@@ -52,7 +52,7 @@ package struct SyncRow: Sendable, Equatable {
                 "action \(action) waits for a confirmation, and is not begun"
             )
         case .unknown: parts.append("the server does not know \(controller.visible)")
-        case .failed(let why): parts.append(why)
+        case .failed(let fault): parts.append("\(fault)")
         case nil: parts.append("the server was not asked")
         }
         return parts.joined(separator: "; ")

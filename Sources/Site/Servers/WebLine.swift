@@ -11,12 +11,17 @@ package actor WebLine: ServerLine {
     private static let attempts = 4
     /// A server that wants a longer rest is asked again by a later command.
     private static let longestRest = Duration.seconds(600)
+    /// A stop is noticed after this time at the latest.
+    private static let slice = Duration.seconds(1)
 
     private let server: ServerSettings
     private let base: WebAddress
     private let tokens: [String: Secret]
     private let session: WebSession
     private let time: any Timekeeper
+    private let isStopped: @Sendable () -> Bool
+    /// What is left of the rests that servers may demand: the night waits for the end of all.
+    private var restLeft = WebLine.longestRest
     private var pace: Pace
     private var backoff: SplitMix64
 
@@ -26,6 +31,7 @@ package actor WebLine: ServerLine {
         with tokens: [String: Secret],
         time: any Timekeeper,
         seed: UInt64,
+        until isStopped: @escaping @Sendable () -> Bool = { false },
         session: (FetchSettings) throws(DownloadError) -> WebSession
     ) throws(CommandError) {
         guard let base = WebAddress(server.url, allowsHTTP: server.allowsHTTP) else {
@@ -43,6 +49,7 @@ package actor WebLine: ServerLine {
         self.base = base
         self.tokens = tokens
         self.time = time
+        self.isStopped = isStopped
         pace = Pace(requestsPerSecond: server.requestsPerSecond, seed: seed)
         backoff = SplitMix64(seed: seed)
     }
@@ -50,18 +57,16 @@ package actor WebLine: ServerLine {
     /// Ends its connections; to be called once, as the last call.
     package func end() { session.end() }
 
-    package func ask(_ request: ServerRequest) async -> (answer: ServerAnswer, mark: String?) {
+    package func ask(_ request: ServerRequest) async -> ServerAnswer {
         let path = Array(request.controller.utf8)
         guard let place = base.adding("/controller/v1/")?.appending(path),
             let address = request.place.isEmpty ? place : place.adding("/" + request.place)
-        else { return (.failure("the id \(request.controller.visible) is too long"), nil) }
+        else { return .failure("the id \(request.controller.visible) is too long") }
         var headers = self.headers(for: request.controller)
         let method: SessionRequest.Method
         var body: [UInt8] = []
         switch request.verb {
-        case .get(let mark):
-            method = .get
-            if let mark { headers.append(("If-None-Match", mark)) }
+        case .get: method = .get
         case .put(let bytes): (method, body) = (.put, bytes)
         case .post(let bytes): (method, body) = (.post, bytes)
         }
@@ -73,16 +78,16 @@ package actor WebLine: ServerLine {
             within: .seconds(30)
         )
         switch result {
-        case .success(let answer): return (.success(answer.bytes), answer.entityTag)
-        case .failure(.status(304, _)): return (.unchanged, nil)
-        case .failure(.status(404, _)), .failure(.status(410, _)): return (.absent, nil)
+        case .success(let bytes): return .success(bytes)
+        case .failure(.status(404, _)), .failure(.status(410, _)): return .absent
         case .failure(.status(401, _)):
-            return (.failure("the server refuses the token for \(request.controller.visible)"), nil)
+            return .failure("the server refuses the token for \(request.controller.visible)")
         case .failure(.status(403, _)):
             let who = request.controller.visible
             let why = "its token may not do it, or a limit of the server is reached"
-            return (.failure("the server forbids this to \(who): \(why)"), nil)
-        case .failure(let error): return (.failure("\(error)"), nil)
+            return .failure("the server forbids this to \(who): \(why)")
+        case .failure(let error):
+            return .failure(ServerFault("\(error)", isSilence: error.isSilence))
         }
     }
 
@@ -100,7 +105,6 @@ package actor WebLine: ServerLine {
             limit: limit,
             within: patience
         )
-        .map(\.bytes)
     }
 
     private func headers(for controller: String) -> [(name: String, value: String)] {
@@ -120,11 +124,17 @@ package actor WebLine: ServerLine {
         _ request: SessionRequest,
         limit: ByteCount,
         within patience: Duration
-    ) async -> Result<SessionAnswer, DownloadError> {
+    ) async -> Result<[UInt8], DownloadError> {
         var failures = 0
         while true {
-            await time.sleep(until: pace.next(at: time.now), for: "the server's turn")
-            guard !Task.isCancelled else { return .failure(.cancelled) }
+            let turn = pace.next(at: time.now)
+            while time.now < turn, !isStopped() {
+                let next = min(turn, time.now.advanced(by: Self.slice))
+                await time.sleep(until: next, for: "the server's turn")
+                // In tests time may stand still.
+                guard time.now >= next else { break }
+            }
+            guard !Task.isCancelled, !isStopped() else { return .failure(.cancelled) }
             pace.sent(at: time.now)
             let result = await session.ask(
                 request,
@@ -136,6 +146,7 @@ package actor WebLine: ServerLine {
                 return result
             }
             failures += 1
+            restLeft -= rest
             pace.rest(rest, from: time.now)
         }
     }
@@ -143,9 +154,8 @@ package actor WebLine: ServerLine {
     /// How long to wait before the same is asked again; nil when it is not.
     private func rest(after error: DownloadError, _ failures: Int) -> Duration? {
         guard failures + 1 < Self.attempts, error.mayPass else { return nil }
-        if case .status(_, let asked?) = error {
-            return asked <= Self.longestRest ? asked : nil
-        }
-        return .milliseconds(500 << failures) + .milliseconds(backoff.below(500))
+        if case .status(_, let asked?) = error { return asked <= restLeft ? asked : nil }
+        let rest = Duration.milliseconds(500 << failures) + .milliseconds(backoff.below(500))
+        return rest <= restLeft ? rest : nil
     }
 }

@@ -15,7 +15,7 @@ extension Journal {
                 guard try !view.hasBegun(open) else { return false }
                 try Self.move(open.number, to: .over, in: database)
             }
-            let places = [String](repeating: "?", count: 18).joined(separator: ", ")
+            let places = [String](repeating: "?", count: 17).joined(separator: ", ")
             let columns = ServerAction.columns.dropFirst("number, ".count)
             try database.statement("INSERT INTO server_actions (\(columns)) VALUES (\(places))")
                 .run(action.values)
@@ -23,13 +23,9 @@ extension Journal {
         }
     }
 
-    /// Records whether an action is to be done now, and the server's mark of it.
-    package func want(
-        _ number: Int64,
-        _ isWanted: Bool,
-        mark: String?
-    ) throws(JournalError) {
-        try update("wanted = ?, mark = ?", [Value(isWanted ? 1 : 0), Value(mark)], of: number)
+    /// Records whether an action is to be done now.
+    package func want(_ number: Int64, _ isWanted: Bool) throws(JournalError) {
+        try update("wanted = ?", [Value(isWanted ? 1 : 0)], of: number)
     }
 
     /// Records that no other action of the controller is to be done now.

@@ -324,7 +324,6 @@ extension Schema {
             verdict TEXT CHECK (verdict IN ('success', 'failure', 'downloaded')),
             details TEXT,
             sent INTEGER NOT NULL DEFAULT 0 CHECK (sent IN (0, 1)),
-            mark TEXT,
             CHECK (state <> 'closing' OR verdict IS NOT NULL)
         ) STRICT;
         CREATE UNIQUE INDEX server_actions_open ON server_actions (server, controller, action)

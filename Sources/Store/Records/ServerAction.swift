@@ -46,8 +46,6 @@ package struct ServerAction: Sendable, Equatable {
     package var details: String?
     /// Whether the verdict or the cancellation was sent, with or without an answer.
     package var wasSent = false
-    /// The server's mark of the action as it is now.
-    package var mark: String?
 
     package init(
         number: Int64 = 0,
@@ -63,8 +61,7 @@ package struct ServerAction: Sendable, Equatable {
         terms: String,
         after: Int,
         taken: WallTime,
-        isWanted: Bool,
-        mark: String? = nil
+        isWanted: Bool
     ) {
         self.number = number
         self.server = server
@@ -80,13 +77,12 @@ package struct ServerAction: Sendable, Equatable {
         self.after = after
         self.taken = taken
         self.isWanted = isWanted
-        self.mark = mark
         state = .open
     }
 
     static let columns = """
         number, server, controller, action, vehicle, serial, rollout, demand, image, version, terms, \
-        after, taken, state, wanted, verdict, details, sent, mark
+        after, taken, state, wanted, verdict, details, sent
         """
 
     init(row: borrowing SQLStatement) throws(JournalError) {
@@ -108,7 +104,6 @@ package struct ServerAction: Sendable, Equatable {
         verdict = try row.optional(15) { Verdict(rawValue: $0) }
         details = row.text(16)
         wasSent = row.integer(17) != 0
-        mark = row.text(18)
     }
 
     /// In the order of `columns`, without the number.
@@ -118,7 +113,7 @@ package struct ServerAction: Sendable, Equatable {
             .text(serial.text), .text(rollout), .text(demand.description),
             Value(image?.description), Value(version?.description), .text(terms), Value(after),
             Value(taken), .text(state.rawValue), Value(isWanted ? 1 : 0),
-            Value(verdict?.rawValue), Value(details), Value(wasSent ? 1 : 0), Value(mark),
+            Value(verdict?.rawValue), Value(details), Value(wasSent ? 1 : 0),
         ]
     }
 }
