@@ -43,11 +43,12 @@ package struct BundleUnits: Sendable {
                 # What lies there and cannot be taken over for want of room must not spin.
                 StartLimitIntervalSec=1h
                 StartLimitBurst=10
+                # A bundle that is refused is moved away with its reason: somebody should look.
+                OnFailure=yardmaster-failure@%n.service
 
                 [Service]
                 Type=oneshot
                 ExecStart=\(line.joined(separator: " "))
-                # A bundle that is refused is moved away with its reason: somebody should look.
                 TimeoutStartSec=1h
 
                 User=yardmaster

@@ -263,6 +263,111 @@ import Testing
         #expect(nothing.lastLine == "applied=0 refused=0 exit=0")
     }
 
+    /// What stands in the way of the bundle a of a folder, and what is said of it.
+    private struct Obstacle: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let status: Int32
+        let reason: String
+        let prepare: @Sendable (SignedDepot) throws -> Void
+
+        init(
+            _ name: String,
+            _ status: Int32,
+            _ reason: String,
+            _ prepare: @escaping @Sendable (SignedDepot) throws -> Void
+        ) {
+            (testDescription, self.status, self.reason, self.prepare) = (
+                name, status, reason, prepare
+            )
+        }
+    }
+
+    private static func takeOver(_ depot: SignedDepot) throws {
+        let taken = try depot.program.run([
+            "bundle", "apply", "--target-dir", "rollouts", "--state", depot.program.state, "--key",
+            "office.pub", "spool/a.bundle",
+        ])
+        #expect(taken.status == 0, "\(taken.errors)")
+    }
+
+    private static let obstacles = [
+        Obstacle("a list that the depot has changed", 77, "fleet.csv is there already") { depot in
+            try takeOver(depot)
+            let list = URL(filePath: depot.folder + "/rollouts/trusted/demo/fleet.csv")
+            try (try Data(contentsOf: list) + Data("\n".utf8)).write(to: list)
+        },
+        Obstacle("a list that the depot has made a link", 77, "fleet.csv is a link") { depot in
+            try takeOver(depot)
+            let list = depot.folder + "/rollouts/trusted/demo/fleet.csv"
+            try FileManager.default.removeItem(atPath: list)
+            try FileManager.default.createSymbolicLink(
+                atPath: list,
+                withDestinationPath: depot.folder + "/demo/fleet.csv"
+            )
+        },
+        Obstacle("a file in place of a folder", 77, "demo is there already") { depot in
+            try takeOver(depot)
+            let folder = depot.folder + "/rollouts/trusted/demo"
+            try FileManager.default.removeItem(atPath: folder)
+            try Data("mine".utf8).write(to: URL(filePath: folder))
+        },
+        Obstacle("a folder with the rollout's name", 77, "/trusted: File exists") { depot in
+            try FileManager.default.createDirectory(
+                atPath: depot.folder + "/rollouts/trusted",
+                withIntermediateDirectories: true
+            )
+        },
+        Obstacle("a key that is none", 78, "the key of the image city cannot be used") { depot in
+            let path = depot.folder + "/spool/a.bundle"
+            var loose = try LooseBundle(path)
+            loose.parts["files/keys/signer.pub"] = Array("RWno".utf8)
+            try loose.write(to: path)
+            try depot.signBundle("spool/a.bundle", by: office)
+        },
+        Obstacle("an unknown time zone", 78, "does not know the time zone") { depot in
+            let manifest = depot.folder + "/manifest.yaml"
+            let text = try String(contentsOfFile: manifest, encoding: .utf8)
+            let zone = "{from: \"22:00\", for: 1h, zone: Europe/Nowhere}"
+            try depot.program.write("manifest.yaml", text + "rollout: {window: \(zone)}\n")
+            try FileManager.default.removeItem(atPath: depot.folder + "/spool/a.bundle")
+            try depot.make("spool/a.bundle")
+            try depot.signBundle("spool/a.bundle", by: office)
+        },
+    ]
+
+    @Test(arguments: obstacles)
+    private func `a bundle that cannot be taken over does not hold up the others`(
+        obstacle: Obstacle
+    ) throws {
+        let depot = try depot("spool/a.bundle", folder: "spool")
+        let text = try String(contentsOfFile: depot.folder + "/manifest.yaml", encoding: .utf8)
+        try depot.program.write(
+            "other.yaml",
+            text.replacing("name: trusted", with: "name: other")
+        )
+        try depot.make("spool/b.bundle", of: "other.yaml")
+        try depot.signBundle("spool/b.bundle", by: Self.office)
+        try obstacle.prepare(depot)
+        let before = try? depot.contents(of: depot.folder + "/rollouts/trusted")
+        let result = try apply(depot, "--from", "spool", "--key", "office.pub")
+        #expect(result.status == obstacle.status, "\(result.errors)")
+        #expect(result.lastLine == "applied=1 refused=1 exit=\(obstacle.status)")
+        let left = try FileManager.default.subpathsOfDirectory(atPath: depot.folder + "/spool")
+        #expect(
+            left.sorted() == [
+                "applied", "applied/b.bundle", "applied/b.bundle.minisig", "refused",
+                "refused/a.bundle", "refused/a.bundle.minisig", "refused/a.bundle.reason",
+            ]
+        )
+        let reason = try String(
+            contentsOfFile: depot.folder + "/spool/refused/a.bundle.reason",
+            encoding: .utf8
+        )
+        #expect(reason.contains(obstacle.reason), "\(reason)")
+        #expect(isThere(depot.folder + "/rollouts/other/manifest.yaml"))
+        #expect((try? depot.contents(of: depot.folder + "/rollouts/trusted")) == before)
+    }
+
     private func depot(_ name: String, folder: String) throws -> SignedDepot {
         let depot = try SignedDepot()
         try depot.sign()
@@ -323,6 +428,7 @@ import Testing
             ),
             "\(result.output)"
         )
+        #expect(result.output.contains("\nOnFailure=yardmaster-failure@%n.service\n"))
         let none = try depot.program.run(["systemd", "print", "--watch", "/srv/bundles"])
         #expect(none.status == 64)
     }

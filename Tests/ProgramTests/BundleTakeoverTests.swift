@@ -51,7 +51,7 @@ import Workbench
             withDestinationPath: depot.folder + "/elsewhere"
         )
         let result = try depot.verify("--target-dir", target)
-        #expect(result.status == 73)
+        #expect(result.status == 77)
         #expect(result.errors.contains("is a link"), "\(result.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: target) == [name])
         #expect(
@@ -124,7 +124,7 @@ import Workbench
         let before = try depot.contents(of: target)
         let state = try depot.contents(of: depot.program.state)
         let result = try depot.verify("--target-dir", target)
-        #expect(result.status == 73)
+        #expect(result.status == 77)
         #expect(result.errors.contains("\(name) is there already and is another file"))
         #expect(try depot.contents(of: target) == before)
         #expect(try depot.contents(of: depot.program.state) == state)

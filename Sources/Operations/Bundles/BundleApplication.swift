@@ -59,7 +59,8 @@ package struct BundleApplication {
         try await takeover.perform(into: place.folder, with: place.carried(for: contents))
         // The manifest becomes the rollout's only when this program accepts it.
         let options = try self.options(place.folder, contents)
-        _ = try Inputs.plan("\(place.folder)/\(contents.manifest)", context, options)
+        let accepted = try Inputs.plan("\(place.folder)/\(contents.manifest)", context, options)
+        _ = try ZoneSource.zone(of: accepted, context)
         try place.settle()
         let manifest = "\(place.link)/\(contents.manifest)"
         let answer = try PlanAnswer(

@@ -62,9 +62,9 @@ package struct BundleIntake {
                 try move(name, to: "applied", because: nil)
             } catch {
                 switch error.kind {
-                case .usage, .manifest, .inputMissing, .trust: break
-                case .unavailable, .cannotCreate, .cannotWrite, .busy, .configuration, .internal:
-                    throw error
+                // The configuration: a key, a time zone or a secret that its manifest names.
+                case .usage, .manifest, .inputMissing, .trust, .configuration: break
+                case .unavailable, .cannotCreate, .cannotWrite, .busy, .internal: throw error
                 }
                 report(.failure(error))
                 account.add(error.exitCode, error.document)

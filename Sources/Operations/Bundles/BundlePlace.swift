@@ -29,7 +29,8 @@ struct BundlePlace {
         } catch { throw failure(target, error.code) }
         let facts = (try? FilePlace(link).facts()) ?? nil
         guard facts.map({ $0.kind == .link }) ?? true else {
-            throw failure(link, EEXIST)
+            // Only the bundles of this rollout cannot be taken over.
+            throw failure(link, EEXIST, .trust)
         }
     }
 
@@ -71,9 +72,13 @@ struct BundlePlace {
         }
     }
 
-    private func failure(_ path: String, _ code: CInt) -> CommandError {
+    private func failure(
+        _ path: String,
+        _ code: CInt,
+        _ kind: CommandError.Kind = .cannotCreate
+    ) -> CommandError {
         CommandError(
-            .cannotCreate,
+            kind,
             "the bundle cannot be taken over into '\(target.visible)'",
             because: ["\(path.visible): \(Descriptor.text(of: code))"],
             hint: "name a folder that this user may write and that has only bundles in it"

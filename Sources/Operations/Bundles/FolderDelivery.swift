@@ -88,14 +88,7 @@ package final class FolderDelivery {
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_size == file.bytes.count, holds(descriptor, file.bytes)
-        else {
-            throw CommandError(
-                .cannotCreate,
-                "the bundle cannot be taken over into '\(target.visible)'",
-                because: ["\(file.name.visible) is there already and is another file"],
-                hint: "nothing was written; name another folder, or move that file away"
-            )
-        }
+        else { throw other(file.name) }
         return true
     }
 
@@ -139,7 +132,9 @@ package final class FolderDelivery {
             close(folder)
             guard next >= 0 else {
                 if code == ENOENT { return nil }
-                if isLink { throw link(String(way.dropFirst(target.count + 1))) }
+                let name = String(way.dropFirst(target.count + 1))
+                if isLink { throw link(name) }
+                if code == ENOTDIR { throw other(name) }
                 throw failure(.cannotCreate, way, code)
             }
             folder = next
@@ -265,11 +260,26 @@ package final class FolderDelivery {
     // MARK: Refusals
 
     private func link(_ name: String) -> CommandError {
-        CommandError(
-            .cannotCreate,
-            "the bundle cannot be taken over into '\(target.visible)'",
-            because: ["\(name.visible) is a link there, and links are not followed"],
+        refusal(
+            "\(name.visible) is a link there, and links are not followed",
             hint: "nothing was written; name another folder, or remove the link"
+        )
+    }
+
+    private func other(_ name: String) -> CommandError {
+        refusal(
+            "\(name.visible) is there already and is another file",
+            hint: "nothing was written; name another folder, or move that file away"
+        )
+    }
+
+    /// What stands in the way of this bundle only: other bundles have other folders.
+    private func refusal(_ cause: String, hint: String) -> CommandError {
+        CommandError(
+            .trust,
+            "the bundle cannot be taken over into '\(target.visible)'",
+            because: [cause],
+            hint: hint
         )
     }
 
