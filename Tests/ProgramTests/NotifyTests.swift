@@ -449,4 +449,28 @@ extension Program {
         #expect(post.to("/a").count == 1)
         #expect(try JSONValue(json: post.to("/a")[0].body)["type"] == "silent")
     }
+
+    @Test func `after a run that was cut off, silence is reported since its last sign`() throws {
+        let post = Post()
+        let server = try server(post)
+        let program = try program(
+            "silent-after: 1h\ntargets: {a: {webhook: \"\(server.url("/a"))\", when: [silent]}}"
+        )
+        let run = try program.begin("cut", program.steeredRun + ["--pace", "3"])
+        #expect(run.waits(for: "transferring"))
+        // Rehearsals have a time of their own, in which the last sign is long ago.
+        let journal = program.state + "/journal.sqlite"
+        #expect(try Workbench.run("sqlite3", journal, "UPDATE runs SET seed = NULL") == 0)
+        let send = ["notify", "send", "--state", program.state]
+        #expect(try program.run(send).status == 0)
+        #expect(post.letters.isEmpty, "the run is at work")
+        kill(run.process.processIdentifier, SIGKILL)
+        _ = run.result()
+        for _ in 0..<2 { #expect(try program.run(send).status == 0) }
+        #expect(post.to("/a").count == 1)
+        let json = try JSONValue(json: #require(post.to("/a").first).body)
+        #expect(json["type"] == "silent")
+        let sign = try #require(Tool("sqlite3")).run([journal, "SELECT max(time) FROM events"])
+        #expect(json["unix-milliseconds"]?.integer.map { "\($0)\n" } == sign.output)
+    }
 }

@@ -46,8 +46,7 @@ package enum ClockCheck {
         try? JournalReader(directory: state).read {
             view throws(JournalError) -> (run: RunRecord, time: WallTime)? in
             guard let run = try view.lastRealRun() else { return nil }
-            let event = try view.lastEvent(run: run.number)?.time ?? run.started
-            return (run, max(run.started, event, run.end?.time ?? run.started))
+            return (run, try view.lastSign(of: run))
         }
     }
 }

@@ -377,12 +377,15 @@ package struct NoticeSender: Sendable {
         else { return nil }
         let (now, holder) = (RealTime().wallTime, StateDirectoryHolder.current(state))
         let found = try? JournalReader(directory: state).read { view throws(JournalError) in
-            (
-                try view.run(number),
+            let run = try view.run(number)
+            return (
+                run,
+                // A run that was cut off has no end, and was silent long before this was noticed.
+                kind == .silent ? try run.map(view.lastSign) : nil,
                 try RolloutSnapshot(of: rollout, in: view, holder: holder, at: now)
             )
         }
-        guard case (let run?, let snapshot)? = found else { return nil }
+        guard case (let run?, let sign, let snapshot)? = found else { return nil }
         let plan = KnownVehicles(state: state).plan(of: snapshot)
         return NotifyNotice(
             kind,
@@ -392,7 +395,7 @@ package struct NoticeSender: Sendable {
             zone: ZoneSource.shown(plan, context),
             manifest: PlanArchive(state: state).manifest(of: rollout),
             flags: given.elsewhere(state),
-            made: entry.made
+            made: sign ?? entry.made
         )
     }
 

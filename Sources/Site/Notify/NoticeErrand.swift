@@ -77,14 +77,21 @@ package struct NoticeErrand {
         let policy = try notices.policy()
         guard let limit = policy.silentAfter else { return }
         let now = RealTime().wallTime
-        let last: RunRecord?
+        // Asked first: a run that begins meanwhile has been heard of.
+        let isAtWork = StateDirectoryHolder.current(state) != nil
+        let found: (run: RunRecord, sign: WallTime)?
         do throws(JournalError) {
-            last = try JournalReader(directory: state).read { view throws(JournalError) in
-                try view.lastRollout()
+            found = try JournalReader(directory: state).read {
+                view throws(JournalError) -> (run: RunRecord, sign: WallTime)? in
+                guard let run = try view.lastRollout() else { return nil }
+                if let end = run.end { return (run, end.time) }
+                return (run, try view.lastSign(of: run))
             }
         } catch { throw CommandError(reading: error, in: state) }
-        // A run that is still working is not silent, and nobody waits for a rehearsal.
-        guard let last, last.seed == nil, let end = last.end, end.time.duration(to: now) > limit
+        // A run that is still working is not silent, and nobody waits for a rehearsal. One that
+        // was cut off has no end until another run begins, and that run may be what is missing.
+        guard let (last, sign) = found, last.seed == nil, last.end != nil || !isAtWork,
+            sign.duration(to: now) > limit
         else { return }
         try await post(
             policy.targets.filter { $0.kinds.contains(.silent) }.map {

@@ -114,6 +114,12 @@ package struct JournalView {
         )
     }
 
+    /// When something was last heard of a run, however it ended.
+    package func lastSign(of run: RunRecord) throws(JournalError) -> WallTime {
+        let event = try lastEvent(run: run.number)?.time ?? run.started
+        return max(run.started, event, run.end?.time ?? run.started)
+    }
+
     /// The records in the rows of an answer.
     func rows<R: JournalRecord>(
         _ sql: String,
