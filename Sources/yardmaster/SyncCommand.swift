@@ -9,16 +9,21 @@ struct SyncCommand {
     private let common: CommonOptions
     private let context: Context
     private let display: PercentDisplay
+    private let manifest: String
+    private let notices: NoticeErrand
 
     init(_ invocation: Invocation, _ context: Context) throws(CommandError) {
         common = try CommonOptions(invocation, context)
         self.context = context
         let display = PercentDisplay(common, context)
         self.display = display
+        manifest = invocation.arguments[0]
+        let state = try CommonOptions.stateDirectory(invocation, context)
+        notices = NoticeErrand(NoticeSender(state: state, context: context), in: state, context)
         errand = SyncErrand(
-            invocation.arguments[0],
+            manifest,
             at: invocation[Command.server],
-            state: try CommonOptions.stateDirectory(invocation, context),
+            state: state,
             in: try FleetAccess.ofRun(invocation, context),
             common,
             context
@@ -27,12 +32,25 @@ struct SyncCommand {
 
     func run() async throws(CommandError) -> ExitCode {
         defer { display.end() }
-        let answer = try await errand.run()
+        let answer: SyncAnswer
+        do throws(CommandError) { answer = try await errand.run() } catch {
+            if error.kind != .unavailable, error.kind != .busy {
+                try? await notices.failure(
+                    ofSync: manifest,
+                    error.exitCode,
+                    because: error.sentence
+                )
+            }
+            throw error
+        }
         display.end()
         context.console.result(
             common.wantsJSON
                 ? answer.document.text + "\n" : answer.text(isQuiet: common.isQuiet)
         )
+        if let complaint = answer.complaint {
+            try? await notices.failure(ofSync: manifest, answer.code, because: complaint)
+        }
         return answer.code
     }
 }

@@ -429,6 +429,44 @@ extension Program {
         #expect(post.to("/a").count == 2, "each invocation once")
     }
 
+    @Test func `an update server that is not used is reported once for each night of a unit`()
+        throws
+    {
+        let post = Post()
+        let server = try server(post)
+        let program = try program(
+            "targets: {a: {webhook: \"\(server.url("/a"))\", when: [failed]}}"
+        )
+        try program.write(
+            "night.yaml",
+            "name: night\nvehicles: [{id: B-1, serial: tag-1, family: mcumgr}]\nsteps: [{wait: 5s}]\n"
+        )
+        try program.write(
+            "state/servers.yaml",
+            """
+            servers:
+              office:
+                url: https://updates.invalid/DEFAULT
+                gateway-token: credential:office-token
+                artifacts: [{image: {fits: {family: mcumgr}}}]
+            """
+        )
+        let sync = ["sync", "night.yaml", "--state", program.state]
+        // A person sees it.
+        #expect(try program.run(sync).status == 78)
+        #expect(post.letters.isEmpty)
+        // The unit goes on with its run in any case, so its failure is told here: before the run, and after it.
+        for night in ["1", "1", "2"] {
+            let result = try program.run(sync, environment: ["INVOCATION_ID": night])
+            #expect(result.status == 78, "\(result.errors)")
+        }
+        #expect(post.to("/a").count == 2)
+        let notice = try JSONValue(json: post.to("/a")[0].body)
+        #expect(
+            notice["reason"]?.string?.contains("has its secret in credential:office-token") == true
+        )
+    }
+
     @Test func `when nothing was heard for too long, that is reported once`() throws {
         let post = Post()
         let server = try server(post)

@@ -123,27 +123,62 @@ package struct NoticeErrand {
         }
         if isTold != true {
             let result = context.variable("MONITOR_SERVICE_RESULT").map { ", \($0)" } ?? ""
-            let notice = NotifyNotice(
-                kind: .failed,
-                host: NoticeSender.host,
-                exitCode: code,
-                reason: "\(unit) has failed" + (code.map { ": exit \($0)" } ?? "") + result,
-                next: "journalctl -u \(NextStep.quoted(unit)) -n 50",
-                time: now,
-                localTime: Zone.utc.text(now)
-            )
             try await post(
-                policy.targets.filter { $0.kinds.contains(.failed) }.map {
-                    OutboxWish(
-                        key: "unit-\(invocation)",
-                        target: $0.name,
-                        kind: NotifyKind.failed.rawValue,
-                        body: notice.json.text
-                    )
-                }
+                "unit-\(invocation)",
+                policy,
+                code,
+                because: "\(unit) has failed" + (code.map { ": exit \($0)" } ?? "") + result,
+                next: "journalctl -u \(NextStep.quoted(unit)) -n 50"
             )
         }
         return await notices.deliver(within: .seconds(300))
+    }
+
+    /// Reports that an update server was not used, once for each start of a unit: its failure stops no run, so the
+    /// service manager tells nobody.
+    package func failure(
+        ofSync manifest: String,
+        _ code: ExitCode,
+        because reason: String
+    ) async throws(CommandError) {
+        guard let invocation = context.variable("INVOCATION_ID") else { return }
+        try await post(
+            "sync-\(invocation)",
+            notices.policy(),
+            Int(code.rawValue),
+            because: "the update server was not used: \(reason)",
+            next: "yardmaster sync \(NextStep.quoted(manifest))"
+        )
+        _ = await notices.deliver(within: .seconds(30))
+    }
+
+    private func post(
+        _ key: String,
+        _ policy: NotifyPolicy,
+        _ code: Int?,
+        because reason: String,
+        next: String
+    ) async throws(CommandError) {
+        let now = RealTime().wallTime
+        let notice = NotifyNotice(
+            kind: .failed,
+            host: NoticeSender.host,
+            exitCode: code,
+            reason: reason,
+            next: next,
+            time: now,
+            localTime: Zone.utc.text(now)
+        )
+        try await post(
+            policy.targets.filter { $0.kinds.contains(.failed) }.map {
+                OutboxWish(
+                    key: key,
+                    target: $0.name,
+                    kind: NotifyKind.failed.rawValue,
+                    body: notice.json.text
+                )
+            }
+        )
     }
 
     private func post(_ wishes: [OutboxWish]) async throws(CommandError) {

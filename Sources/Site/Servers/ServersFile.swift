@@ -84,35 +84,16 @@ enum ServersFile {
         Template.fill(server.controller, values(of: vehicle))
     }
 
-    /// The tokens by controllers; that of the gateway has an empty name.
-    static func tokens(
+    /// The references to the tokens, by controllers; that of the gateway has an empty name.
+    static func references(
         of server: ServerSettings,
-        for vehicles: [PlannedVehicle],
-        _ context: Context
-    ) throws(CommandError) -> [String: Secret] {
-        func secret(
-            _ reference: SecretReference,
-            _ owner: String
-        ) throws(CommandError) -> Secret {
-            let secret = try SecretSource(context: context).read(reference, of: owner)
-                .withBytes { Secret(Array($0.prefix { $0 != 0x0A && $0 != 0x0D })) }
-            let isText = secret.withBytes { $0.allSatisfy { (0x21...0x7E).contains($0) } }
-            guard isText else {
-                throw CommandError(
-                    .configuration,
-                    "the token of \(owner) cannot be one",
-                    hint: "check \(reference): it must contain one line without spaces"
-                )
-            }
-            return secret
-        }
+        for vehicles: [PlannedVehicle]
+    ) throws(CommandError) -> [(controller: String, owner: String, secret: SecretReference)] {
         switch server.credential {
-        case .none: return [:]
-        case .gateway(let reference):
-            return ["": try secret(reference, "the server \(server.name)")]
+        case .none: return []
+        case .gateway(let reference): return [("", "the server \(server.name)", reference)]
         case .controllers(let template):
-            var tokens: [String: Secret] = [:]
-            for vehicle in vehicles {
+            return try vehicles.map { (vehicle) throws(CommandError) in
                 let text = Template.fill(template, values(of: vehicle))
                 guard
                     let reference = try? SecretReference(text, relativeTo: server.directory)
@@ -123,12 +104,32 @@ enum ServersFile {
                         hint: "`controller-token` is not a reference with its values"
                     )
                 }
-                tokens[controller(of: vehicle, at: server)] = try secret(
-                    reference,
-                    "vehicle \(vehicle.id) at \(server.name)"
+                let owner = "vehicle \(vehicle.id) at \(server.name)"
+                return (controller(of: vehicle, at: server), owner, reference)
+            }
+        }
+    }
+
+    /// The tokens by controllers; that of the gateway has an empty name.
+    static func tokens(
+        of server: ServerSettings,
+        for vehicles: [PlannedVehicle],
+        _ context: Context
+    ) throws(CommandError) -> [String: Secret] {
+        var tokens: [String: Secret] = [:]
+        for (controller, owner, reference) in try references(of: server, for: vehicles) {
+            let secret = try SecretSource(context: context).read(reference, of: owner)
+                .withBytes { Secret(Array($0.prefix { $0 != 0x0A && $0 != 0x0D })) }
+            let isText = secret.withBytes { $0.allSatisfy { (0x21...0x7E).contains($0) } }
+            guard isText else {
+                throw CommandError(
+                    .configuration,
+                    "the token of \(owner) cannot be one",
+                    hint: "check \(reference): it must contain one line without spaces"
                 )
             }
-            return tokens
+            tokens[controller] = secret
         }
+        return tokens
     }
 }

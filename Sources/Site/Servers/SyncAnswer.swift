@@ -22,6 +22,11 @@ package struct SyncAnswer: Sendable {
         return ExitCode.worst(of: codes)
     }
 
+    /// What a person has to look at, in words: nothing of it passes by itself.
+    package var complaint: String? {
+        rows.first { $0.needsPerson }.map { "\($0.vehicle): \($0.words)" }
+    }
+
     private var wanted: Int {
         rows.flatMap(\.actions).count { $0.state == .open && $0.isWanted }
     }

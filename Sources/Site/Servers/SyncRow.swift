@@ -29,6 +29,12 @@ package struct SyncRow: Sendable, Equatable {
     /// Whether an action is refused here.
     var isRefused: Bool { actions.contains { $0.state == .open && $0.image == nil } }
 
+    /// Whether somebody has to look at it, because the same will happen the next time.
+    var needsPerson: Bool {
+        if case .failed(let fault)? = ending { return !fault.isSilence }
+        return isRefused
+    }
+
     /// A line for people.
     var words: String {
         var parts = told

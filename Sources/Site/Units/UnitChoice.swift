@@ -147,13 +147,33 @@ package struct UnitChoice {
                     }
                 }
             }
-        for vehicle in plan.vehicles {
-            for case .credential(let name)? in [
-                vehicle.secret, vehicle.token, vehicle.bond.passkey, vehicle.issuer?.key,
-            ] where !rollout.credentials.contains(name) {
-                rollout.credentials.append(name)
-            }
+        let tokens = try invocation[Command.server].map { (name) throws(CommandError) in
+            try self.tokens(of: name, for: plan.vehicles)
+        }
+        let references =
+            plan.vehicles.flatMap { [$0.secret, $0.token, $0.bond.passkey, $0.issuer?.key] }
+            + (tokens ?? [])
+        for case .credential(let name)? in references where !rollout.credentials.contains(name) {
+            rollout.credentials.append(name)
         }
         return rollout
+    }
+
+    /// The tokens for the update server, where the file that names it is here already.
+    private func tokens(
+        of server: String,
+        for vehicles: [PlannedVehicle]
+    ) throws(CommandError) -> [SecretReference] {
+        do throws(CommandError) {
+            let settings = try ServersFile.server(named: server, in: StateLocation.ofUnits)
+            return try ServersFile.references(of: settings, for: vehicles).map(\.secret)
+        } catch {
+            guard error.kind == .inputMissing else { throw error }
+            context.console.note(
+                "yardmaster: warning: \(error.sentence) on this machine: print the unit again where "
+                    + "it is, if its token is a credential\n"
+            )
+            return []
+        }
     }
 }
