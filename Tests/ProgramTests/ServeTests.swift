@@ -359,14 +359,6 @@ import Workbench
         #expect(second.status == 69)
         #expect(serving.stop() == 143)
         #expect(!FileManager.default.fileExists(atPath: path))
-        // A file at that place may be the journal.
-        try program.write("note.txt", "mine\n")
-        let note = program.folder.path + "/note.txt"
-        let over = try program.run([
-            "serve", "--open", "--listen", "unix:\(note)", "--state", program.state,
-        ])
-        #expect(over.status == 69 && over.errors.contains("File exists"), "\(over.errors)")
-        #expect(try String(contentsOfFile: note, encoding: .utf8) == "mine\n")
         for (address, code) in [
             ("0.0.0.0:0", 78), ("[::]:0", 78), ("192.0.2.1:80", 78), ("8750", 64),
             ("unix:here", 64),
@@ -398,6 +390,29 @@ import Workbench
         shell.terminate()
         shell.waitUntilExit()
         #expect(shell.terminationStatus == 143)
+    }
+
+    @Test func `serve replaces the socket of a server that was killed, and no other file`() throws {
+        let program = try badNight()
+        let path = program.folder.path + "/serve.sock"
+        try Serving(program, ["--listen", "unix:\(path)"]).kill()
+        #expect(FileManager.default.fileExists(atPath: path))
+        let next = try Serving(program, ["--listen", "unix:\(path)"])
+        let client = try RawClient(path: path)
+        client.send("GET /healthz HTTP/1.1\r\nHost: whatever\r\nConnection: close\r\n\r\n")
+        #expect(RawAnswer(try client.rest()).text == "ok\n")
+        next.kill()
+        // A file at that place may be the journal.
+        let note = try program.write("note.txt", "mine\n")
+        let link = program.folder.path + "/link.sock"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        for other in [note, link] {
+            let serving = try Serving(program, ["--listen", "unix:\(other)"])
+            #expect(serving.stop() == 69)
+            #expect(serving.said.contains("File exists\n  hint: what is there is not a socket"))
+        }
+        #expect(try String(contentsOfFile: note, encoding: .utf8) == "mine\n")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
     }
 
     @Test func `a header with a space behind its name, and two lengths of a body, are refused`()

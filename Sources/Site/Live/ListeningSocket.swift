@@ -246,7 +246,9 @@ package struct ListeningSocket {
         CommandError(
             .unavailable,
             "cannot serve on \(text.visible)",
-            because: [Descriptor.text(of: code)]
+            because: [Descriptor.text(of: code)],
+            hint: code == EEXIST
+                ? "what is there is not a socket: name another path, or move it away" : nil
         )
     }
 }
