@@ -18,7 +18,7 @@ struct UpdateCommand {
 
     func run() async throws(CommandError) -> ExitCode {
         let proposal: UpdateProposal
-        switch try await UpdateSearch(wish, options, context).outcome() {
+        switch try await UpdateSearch(wish, options, context).found() {
         case .proposed(let found): proposal = found
         case .unheard(let silence): return Signals.exitCode ?? tell(silence)
         }

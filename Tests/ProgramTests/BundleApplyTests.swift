@@ -364,7 +364,7 @@ import Testing
             encoding: .utf8
         )
         #expect(reason.contains(obstacle.reason), "\(reason)")
-        #expect(isThere(depot.folder + "/rollouts/other/manifest.yaml"))
+        #expect(isThere(depot.folder + "/rollouts/other/other.yaml"))
         #expect((try? depot.contents(of: depot.folder + "/rollouts/trusted")) == before)
     }
 

@@ -24,13 +24,13 @@ package struct UpdateSearch: Sendable {
         (self.wish, self.options, self.context) = (wish, options, context)
     }
 
-    package enum Outcome: Sendable {
+    package enum Found: Sendable {
         case proposed(UpdateProposal)
         /// That a module is not in reach, in words.
         case unheard(CommandError)
     }
 
-    package func outcome() async throws(CommandError) -> Outcome {
+    package func found() async throws(CommandError) -> Found {
         let file = try UpdateFile(wish.file, version: wish.version)
         let ground = try UpdateGround(wish, file, state: options.state, options.common.profiles)
         let candidates = ground.targets(try await heard(ground))
