@@ -14,16 +14,23 @@ extension Execution: UpdateOwner {
     }
 
     /// Searches as often as the rules allow before the module counts as unreachable.
+    ///
+    /// One that has all of an image may be away until it must have settled.
     func search() async throws(Halt) -> ModuleSighting {
         let rules = depot.rules
-        for _ in 0..<rules.seekAttempts {
+        let settled = debt?.settleDeadline.map {
+            limits.settle.moment(of: $0, now: time.now, wallTime: time.wallTime)
+        }
+        var searches = 0
+        while searches < rules.seekAttempts || settled.map({ time.now < $0 }) == true {
+            searches += 1
             try await enter(.seeking, deadline: ("search", rules.seekTimeout))
             let deadline = time.now.advanced(by: rules.seekTimeout)
             if let sighting = try await seek(before: deadline) { return sighting }
             // A vehicle out of reach does not keep others from the adapter.
             try await giveWay(.search)
         }
-        let total = rules.seekTimeout * rules.seekAttempts
+        let total = rules.seekTimeout * searches
         throw .failure(
             .unreachable,
             "not heard within \(total.brief); is it in the depot, charged, and not connected "

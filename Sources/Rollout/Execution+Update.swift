@@ -33,6 +33,9 @@ extension Execution {
         }
     }
 
+    /// How long each state of an update of this module may last.
+    var limits: UpdateLimits { job.times.applied(to: depot.rules.limits) ?? depot.rules.limits }
+
     /// Carries out one update: from a sighting of the module, on the open link, or with a search.
     func ending(
         of update: UpdateJob,
@@ -44,8 +47,7 @@ extension Execution {
         from sighting: ModuleSighting?
     ) async throws(Halt) -> UpdateEnding {
         let memory = UpdateMemory(debt, of: update.digest, interruptions: record.interruptions)
-        let usual = depot.rules.limits
-        var limits = job.times.applied(to: usual) ?? usual
+        var limits = limits
         limits.health = update.healthyWithin
         let session = UpdateSession(
             update.goal(

@@ -224,7 +224,10 @@ import Testing
             let key = try #require(Document.words(row[0]).first)
             let (profile, mistakes) = Self.read(profile: base + "limits: {\(key): \(row[1])}\n")
             #expect(mistakes == [])
-            #expect(profile?.times.applied(to: usual) == usual, "\(key)")
+            // In a bootloader it counts only where it is named.
+            var named = usual
+            if key == "first-byte" { named.bootloaderOpening = usual.opening }
+            #expect(profile?.times.applied(to: usual) == named, "\(key)")
             count += 1
         }
         #expect(count == 6)

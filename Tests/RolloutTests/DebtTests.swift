@@ -140,6 +140,28 @@ import Testing
         #expect(met > 0, "it was cut in its settling")
     }
 
+    /// D3: the next run finds nobody in the usual time, because the module restarts for longer.
+    @Test func `a module that restarts for minutes is waited for after a kill`() throws {
+        var met = 0
+        for cut in 1... {
+            let module = DepotBench.module(1) { $0.restartTime = .seconds(240) }
+            let bench = DepotBench(seed: 3, [module])
+            let stage = Mutex("")
+            let nights = try bench.nights(update, [schedule, schedule]) { index, journal in
+                try await journal.cut(after: index == 0 ? cut : nil)
+                let debts = try await journal.debts()
+                stage.withLock { $0 = debts.first?.stage ?? "" }
+            }
+            guard nights.count == 1 else { break }
+            guard stage.withLock({ $0 }) == UpdateMemory.Stage.settling.rawValue else { continue }
+            met += 1
+            let end = nights[0].records.first?.end
+            #expect(nights[0].result.counts == [.succeeded: 1], "cut after \(cut): \(end as Any)")
+            #expect(nights[0].versions == [image.version], "cut after \(cut)")
+        }
+        #expect(met > 0, "it was cut in its settling")
+    }
+
     /// The module was given a newer version by somebody else since then.
     ///
     /// One reading of the version shows that nothing is to be sent, but not that the module is at

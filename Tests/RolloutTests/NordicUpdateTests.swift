@@ -52,6 +52,7 @@ import Testing
     private func run(
         _ bootloader: NordicPlan.Bootloader,
         bytes: Int = 4_096,
+        isStopped: Bool = false,
         _ change: (inout NordicPlan) -> Void = { _ in }
     ) throws -> Outcome {
         var plan = NordicPlan(serial: try #require(Serial("tag-0001")))
@@ -84,14 +85,17 @@ import Testing
                     plan: SHA256.digest(of: []),
                     at: simulation.time.wallTime
                 )
+                let stop = StopSignal()
                 let depot = Depot(
                     rollout: "test",
                     run: run,
                     air: SoleAirtime(SimulatedRadio(adapter: "hci0", air: simulation.air)),
                     time: simulation.time,
                     journal: journal,
-                    events: EventStream(run: run, time: simulation.time) { _ in },
-                    stop: StopSignal(),
+                    events: EventStream(run: run, time: simulation.time) { event in
+                        if isStopped, case .progress = event.body { stop.request() }
+                    },
+                    stop: stop,
                     rules: rules,
                     peripherals: { SimulatedRadio(adapter: $0, air: simulation.air) }
                 )
@@ -133,6 +137,17 @@ import Testing
         }
         #expect(outcome.counts == [.succeeded: 1], "\(outcome.message)")
         #expect(outcome.version == Self.target)
+    }
+
+    /// A bootloader with one bank has erased the application, and begins again after each transfer.
+    @Test(arguments: NordicPlan.Bootloader.allCases)
+    func `a request to stop waits for the end of a transfer that could not be gone on with`(
+        bootloader: NordicPlan.Bootloader
+    ) throws {
+        let outcome = try run(bootloader, bytes: 40_000, isStopped: true)
+        #expect(outcome.counts[.succeeded] == nil, "it was stopped")
+        let isWhole = outcome.version == Self.target
+        #expect(isWhole == (bootloader == .legacy), "\(outcome)")
     }
 
     @Test(arguments: NordicPlan.Bootloader.allCases)

@@ -41,6 +41,7 @@ package struct ProfileTimes: Sendable, Hashable {
         limits.roleChange = roleChange ?? limits.roleChange
         limits.exchange = exchange ?? limits.exchange
         limits.opening = opening ?? limits.opening
+        limits.bootloaderOpening = opening
         // The module checks the image after the last byte, and no byte is acknowledged meanwhile.
         limits.stall = max(stall ?? limits.stall, check ?? .zero)
         limits.bootloaderPatience = bootloaderPatience ?? limits.bootloaderPatience

@@ -103,6 +103,10 @@ package protocol ImageReceiver: AnyObject {
     /// Which of the parts the module already has; changes nothing.
     func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe
 
+    /// Whether a later transfer goes on where one has stopped; where it begins again, with the old program gone, a
+    /// request to stop waits for the end of the transfer.
+    var keepsReceived: Bool { get }
+
     /// Sends the missing bytes of one part, more cautiously at a higher pace. `progress` is called
     /// whenever the module acknowledges more bytes. `start` contains what is known of the
     /// beginning.
@@ -122,6 +126,10 @@ package protocol ImageReceiver: AnyObject {
     var bytesSent: Int { get }
 
     func disconnect() async
+}
+
+extension ImageReceiver {
+    package var keepsReceived: Bool { true }
 }
 
 /// The progress of one part on one link, as the module reports it.

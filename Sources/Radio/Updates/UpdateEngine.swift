@@ -186,7 +186,7 @@ where Notes.Halt == Owner.Halt {
         guard let receiver = owner.link.receiver else { return try weigh(.radio(.linkLost)) }
         let (time, isStopped) = (time, owner.isStopped)
         var fault: Owner.Halt?
-        let overdue = Overdue(session.nextDeadline)
+        let (overdue, mayStop) = (Overdue(session.nextDeadline), receiver.keepsReceived)
         let sentBefore = receiver.bytesSent
         notes.begins(part)
         let result: Result<TransferEnd, ModuleError>
@@ -197,7 +197,7 @@ where Notes.Halt == Owner.Halt {
                     of: order,
                     pace: pace,
                     from: session.transferStart,
-                    unless: { isStopped() || overdue.isDue(at: time.now) }
+                    unless: { mayStop && isStopped() || overdue.isDue(at: time.now) }
                 ) { (heard: UploadProgress) async in
                     session.progressed(
                         to: heard.acknowledged,

@@ -283,8 +283,8 @@ private func follow(
         #expect(settle.restarts == 2)
     }
 
-    @Test(arguments: [(-86_400, 60), (10, 60), (86_400, 600)] as [(Int64, Double)])
-    func `a deadline that passed meanwhile leaves one look, a wall clock set back no more than all`(
+    @Test(arguments: [(-86_400, 122), (10, 122), (86_400, 600)] as [(Int64, Double)])
+    func `a deadline that passed meanwhile leaves time to see it at rest, a clock set back no more`(
         left: Int64,
         seconds: Double
     ) throws {
@@ -299,7 +299,13 @@ private func follow(
             now: at(0),
             wallTime: wall(0)
         )
-        #expect((at(60)...at(600)).contains(moment))
+        #expect((at(122)...at(600)).contains(moment))
+    }
+
+    @Test func `a long quiet time fits into what a passed deadline leaves`() throws {
+        let rules = try #require(SettleRules(quiet: .seconds(90)))
+        let moment = rules.moment(of: wall(0), now: at(0), wallTime: wall(900))
+        #expect(moment >= at(90 + 60))
     }
 
     @Test func `nothing changes a verdict`() throws {

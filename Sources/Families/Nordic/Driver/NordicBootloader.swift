@@ -19,10 +19,11 @@ enum NordicBootloader {
     ///
     /// Which of two addresses it is depends on what the application passed to the bootloader.
     static func form(of profile: Profile) -> BootloaderForm {
-        let service = service(of: profile)
+        let (service, isLegacy) = (service(of: profile), isLegacy(profile))
         return BootloaderForm(
             service: service,
-            isAt: { place, heard in heard == place || heard == place.next }
+            // The way into a bootloader with Secure DFU decides which: the other one is a neighbour's.
+            isAt: { place, heard in heard == place || isLegacy && heard == place.next }
         ) { advertisement in
             guard advertisement.services.contains(service), let name = advertisement.name else {
                 return nil

@@ -15,8 +15,8 @@ package struct SettleRules: Equatable, Sendable {
     package let wrongVersionGrace: Duration
     /// The longest time between two observations, so that a short "ongoing" is seen.
     package let poll: Duration
-    /// The time for a run that resumes a settling whose deadline is over or almost over: it must
-    /// look at the module once before it may conclude that the module did not return.
+    /// The time in which a run that resumes a settling must find the module once, before it may conclude that the
+    /// module did not return.
     package let lastLook: Duration
 
     /// Nil when a time is negative, or when one that must be positive is zero.
@@ -45,12 +45,12 @@ package struct SettleRules: Equatable, Sendable {
     /// Converts a deadline from the journal to this run's clock.
     ///
     /// The result is never later than a whole settling time from now, whatever happened to the wall
-    /// clock, and never too soon for one look at the module.
+    /// clock, and never too soon to find the module and to see it at rest.
     package func moment(of deadline: WallTime, now: Moment, wallTime: WallTime) -> Moment {
         let (left, overflow) = deadline.milliseconds
             .subtractingReportingOverflow(wallTime.milliseconds)
-        guard !overflow else { return now.advanced(by: left < 0 ? total : min(lastLook, total)) }
-        let least = min(lastLook, total)
+        let least = min(lastLook + max(quiet, wrongVersionGrace) + confirmGap, total)
+        guard !overflow else { return now.advanced(by: left < 0 ? total : least) }
         return now.advanced(by: min(max(.milliseconds(left), least), total))
     }
 }

@@ -13,6 +13,8 @@ package struct UpdateLimits: Equatable, Sendable {
     package var stall: Duration = .seconds(60)
     /// The same limit before the first byte: the module may have to erase the whole slot first.
     package var opening: Duration = .seconds(150)
+    /// The same in a bootloader; nil where its profile names no time, and `stall` is enough.
+    package var bootloaderOpening: Duration?
     /// The lowest rate, in bytes per second, at which a transfer is worth its time.
     package var slowest = 50
     /// Consecutive interrupted transfers without a further byte in the module.

@@ -121,7 +121,9 @@ package struct UpdateTransfer: Equatable, Sendable {
         course.memory.part = part
         let limits = course.limits
         let least = Duration.seconds(course.goal.total / max(1, limits.slowest))
-        let first = course.goal.usesBootloader ? limits.stall : limits.opening
+        let first =
+            course.goal.usesBootloader
+            ? max(limits.stall, limits.bootloaderOpening ?? .zero) : limits.opening
         state = .transferring(
             part: part,
             until: now.advanced(by: max(.seconds(600), least)),

@@ -8,6 +8,8 @@ package final class LegacyDFUReceiver: ImageReceiver {
     private let times: UploadTimes
     private var notifications: (any Subscription)?
     package private(set) var bytesSent = 0
+    /// What it has is useless after a lost link, and its application is erased where there is one bank.
+    package var keepsReceived: Bool { false }
 
     package init(link: any Link, time: any Timekeeper, times: UploadTimes = UploadTimes()) {
         self.link = link
