@@ -1,3 +1,4 @@
+import Base
 import BlueZ
 import Radio
 import Testing
@@ -95,5 +96,25 @@ import Testing
         #expect(answers(BondPolicy(.justWorks)) == [.yes, .no, .no, .yes, .no, .no, .no])
         let passkey = Self.passkey.map { AgentMachine.Answer.passkey($0) } ?? .no
         #expect(answers(BondPolicy(byPasskey)) == [.no, passkey, .no, .yes, .no, .no, .no])
+    }
+
+    @Test func `a service that wants a pairing gives nothing to a central without one`() throws {
+        let (uuid, notify, write) = (
+            try #require(GATTUUID("0001")), try #require(GATTUUID("0002")),
+            try #require(GATTUUID("0003"))
+        )
+        for pairing in [Pairing.none, .justWorks, byPasskey] {
+            let table = ServedTable(
+                ServiceDescription(
+                    uuid: uuid,
+                    notify: notify,
+                    write: write,
+                    bond: BondPolicy(pairing)
+                )
+            )
+            #expect(table.attributes.count == 2)
+            #expect(table.attributes.values.allSatisfy { $0.pairing == pairing })
+            #expect(table.attributes.values.count { $0.isWrittenBySocket } == 1)
+        }
     }
 }

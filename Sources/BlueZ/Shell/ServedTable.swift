@@ -30,6 +30,20 @@ package struct ServedTable: Equatable, Sendable {
         }
     }
 
+    /// A service for one central at a time, which has to be paired where the service says so: without that, one that
+    /// has never paired could use it.
+    package init(_ service: ServiceDescription) {
+        let write = Characteristic(service.write, of: service.uuid)
+        self.init(
+            [
+                Characteristic(service.notify, of: service.uuid): [.notify],
+                write: [.write, .writeWithoutResponse],
+            ],
+            secured: service.bond.pairing
+        )
+        attributes[write]?.isWrittenBySocket = true
+    }
+
     /// One object on the bus: a service, or a characteristic of one.
     struct Object: Sendable {
         let path: ObjectPath

@@ -35,11 +35,7 @@ final class Service {
     var notify: Characteristic { Characteristic(description.notify, of: description.uuid) }
     var write: Characteristic { Characteristic(description.write, of: description.uuid) }
 
-    var table: ServedTable {
-        var writing = ServedTable.Attribute([.write, .writeWithoutResponse])
-        writing.isWrittenBySocket = true
-        return ServedTable([notify: ServedTable.Attribute([.notify]), write: writing])
-    }
+    var table: ServedTable { ServedTable(description) }
 }
 
 /// One visit of a central that has subscribed; only the actor `BlueZ` uses it.
