@@ -231,6 +231,28 @@ import Testing
         #expect(end.message.contains("it still owes `command lock`"), "\(end)")
     }
 
+    /// Of several commands some may have been carried out, so nobody sends them again without a look.
+    @Test func `several commands that are reported as failed are in doubt, and one has failed`()
+        throws
+    {
+        let several = try #require(CarShareCommands([.checkIn, .unlockDriver]))
+        for (step, isOne) in [(JobStep.command(several), false), (unlock, true)] {
+            let yard = CommandYard(
+                seed: 1,
+                count: 1,
+                faults: [GOPlan.Fault(.failsSilently)],
+                isBonded: true
+            )
+            let nights = try yard.nights([step], times: 2)
+            let counts: [Outcome: Int] = isOne ? [.failed: 1] : [.inDoubt: 1]
+            #expect(nights[0].counts == counts, "\(nights[0].records)")
+            let outcome = isOne ? IntentRecord.failed : IntentRecord.doubtful
+            #expect(nights[0].intents.map { $0.settlement?.outcome } == [outcome])
+            // The vehicle would have done them the second time.
+            if !isOne { #expect(nights[1].executed == [[]]) }
+        }
+    }
+
     /// The fault is used up by the first command: the vehicle would accept a second one.
     @Test func `a command that a vehicle refuses is sent once and tried no more`() throws {
         let unknownKey: UInt8 = 2

@@ -54,10 +54,11 @@ struct CarShareStep: StepPerformer {
         } catch {
             switch error.fate {
             case .inDoubt where commands.isHarmless:
-                // The result is unknown, but a harmless command may be sent again until it is
-                // answered.
+                // It may be sent again until it is answered.
                 throw .failure(.transient, error.description)
-            case .inDoubt:
+            case .inDoubt: throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
+            case .failed where !commands.isHarmless && commands.list.count > 1:
+                // Some of them may be done.
                 throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
             case .failed:
                 throw .verdict(.failed, error.failureClass, error.description)
