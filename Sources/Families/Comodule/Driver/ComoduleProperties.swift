@@ -112,8 +112,16 @@ package actor ComoduleProperties: PropertyHolder {
         }
         var data = records[register] ?? [UInt8](repeating: 0, count: 8)
         for other in others {
-            let now = other.source.flatMap { records[$0.register] }.flatMap { other.value(in: $0) }
-            if let now = now ?? other.initial { _ = other.put(now, into: &data) }
+            var now = other.initial
+            if let source = other.source {
+                now = records[source.register].flatMap { other.value(in: $0) }
+                guard now != nil else {
+                    throw .value(
+                        "the present \(other.name) cannot be read, and would be overwritten"
+                    )
+                }
+            }
+            if let now { _ = other.put(now, into: &data) }
         }
         return data
     }
