@@ -148,7 +148,15 @@ extension FeatureOrder {
     fileprivate var shown: String {
         switch spec.payload {
         case .none, .boolean, .byte, .states: literal
-        case .text, .texts: "…"
+        case .text, .texts: Self.hidden
         }
+    }
+
+    /// What stands for a free text.
+    static let hidden = "…"
+
+    /// What distinguishes its text from another one.
+    var digest: String? {
+        shown == Self.hidden ? SHA256.digest(of: Array(literal.utf8)).description : nil
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import Workbench
 
 /// Steps on locks of family `lrdevice`: their answers are data, and a refusal is a failure.
 @Suite struct LockTests {
@@ -113,6 +114,28 @@ import Testing
         #expect(watched.status == 0, "\(watched.errors)")
         #expect(watched.output.contains(" lock locked"), "\(watched.output)")
         #expect(watched.output.contains(" auto-lock 30 second"), "\(watched.output)")
+    }
+
+    /// The journal leaves texts out, since one may be a password.
+    @Test func `a text that another rollout owes is not taken for the one of this rollout`() throws
+    {
+        let program = try Program()
+        #expect(try run(program, "  - read: [name]").status == 0)
+        let digest = String(repeating: "a", count: 64)
+        let owed =
+            "INSERT INTO owed (execution, digest, ordinal, rollout, vehicle, run, action) "
+            + "VALUES (999, '\(digest)', 0, 'other', 'gate', 1, 'feature name=…')"
+        #expect(try Workbench.run("sqlite3", program.state + "/journal.sqlite", owed) == 0)
+        for steps in ["  - feature: {name: North gate}", "  - read: [name]"] {
+            let result = try run(program, steps)
+            #expect(result.status == 10, "\(result.output.suffix(900))")
+            #expect(
+                result.output.contains(
+                    "`feature name=…` of the rollout other cannot be done by this one"
+                ),
+                "\(result.output.suffix(900))"
+            )
+        }
     }
 
     @Test func `a lock in doubt is asked for its state`() throws {

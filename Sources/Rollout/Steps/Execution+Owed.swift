@@ -49,7 +49,7 @@ extension Execution {
             owed = try await depot.journal.owed(by: vehicle)
         } catch { throw .journal(error) }
         for step in owed where step.execution != record.number {
-            guard let job = self.job.step(of: step) ?? depot.step(vehicle, step.action) else {
+            guard let job = self.job.step(of: step) ?? parsed(step) else {
                 throw .verdict(
                     .failed,
                     .device,
@@ -70,6 +70,11 @@ extension Execution {
         }
     }
 
+    /// The step by its text, which says all of it.
+    private func parsed(_ owed: OwedStep) -> JobStep? {
+        owed.hidesText ? nil : depot.step(vehicle, owed.action)
+    }
+
     /// Ends the execution here when the vehicle is inhibited.
     func yield() async throws(Halt) {
         let inhibit: Inhibit?
@@ -83,6 +88,14 @@ extension Execution {
 extension VehicleJob {
     /// This job's step with the same action; nil when it has none.
     fileprivate func step(of owed: OwedStep) -> JobStep? {
-        (always + steps).first { $0.action == owed.action }
+        guard owed.hidesText else { return (always + steps).first { $0.action == owed.action } }
+        // Another text would look the same.
+        return always.indices.lazy.map { ($0, self.key(of: self.steps.count + $0)) }
+            .first { $0.1 == owed.step }.map { always[$0.0] }
     }
+}
+
+extension OwedStep {
+    /// Whether its action leaves out a text, which may be a password.
+    fileprivate var hidesText: Bool { action.contains(FeatureOrder.hidden) }
 }

@@ -21,7 +21,9 @@ extension JobStep {
     fileprivate var identity: String {
         switch self {
         case .update(let update): "update\n\(update.target.rawValue)\n\(update.digest)"
-        case .require, .read, .set, .expect, .feature, .command, .wait, .rotate: action
+        case .feature(let orders):
+            ([action] + orders.compactMap(\.digest)).joined(separator: "\n")
+        case .require, .read, .set, .expect, .command, .wait, .rotate: action
         }
     }
 }

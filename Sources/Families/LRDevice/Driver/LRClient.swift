@@ -69,7 +69,8 @@ package final class LRClient {
         } catch {
             if error == .linkLost { _ = requests.linkLost() }
             requests.withdraw(ticket)
-            throw error == .timedOut || error == .linkLost
+            // A write that is cut off may be in the air already.
+            throw [.timedOut, .linkLost, .cancelled].contains(error)
                 ? .unanswered(command, .radio(error)) : .radio(error)
         }
         return try await answer(to: ticket, command)

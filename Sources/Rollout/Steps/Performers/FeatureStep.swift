@@ -7,10 +7,11 @@ struct FeatureStep: StepPerformer {
     let orders: [FeatureOrder]
 
     func perform(on execution: Execution) async throws(Halt) -> [Fact] {
-        guard let client = try await execution.present().features else {
-            throw .verdict(.rejected, .rejected, "modules of its family have no features")
-        }
         for order in orders {
+            // A doubt about the one before was settled over a link of its own.
+            guard let client = try await execution.present().features else {
+                throw .verdict(.rejected, .rejected, "modules of its family have no features")
+            }
             let nonce = (0..<2).flatMap { _ in execution.depot.chance().bigBytes }.prefix(12)
             do throws(FeatureError) {
                 try await client.perform(order.spec, order.payload, nonce: Array(nonce))
