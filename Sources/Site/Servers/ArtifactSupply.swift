@@ -13,9 +13,11 @@ enum SupplyFault: Error {
     /// It must not be used, however often it is fetched.
     case refused(String)
 
-    var why: String {
+    /// What ends the conversation; a host of files that does not answer would take its time for each vehicle.
+    var ending: ServerFault {
         switch self {
-        case .later(let why), .refused(let why): why
+        case .later(let why): ServerFault(why, isSilence: true)
+        case .refused(let why): ServerFault(why, isSilence: false)
         }
     }
 }

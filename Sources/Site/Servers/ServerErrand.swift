@@ -202,7 +202,7 @@ package struct ServerErrand {
             case .weigh(let deployment):
                 switch await weigh(deployment, vehicle, controller, &told) {
                 case .success(let isDone): action = machine.weighed(isDone)
-                case .failure(let fault): return .failed("\(fault.why)")
+                case .failure(let fault): return .failed(fault.ending)
                 }
             case .confirm(let id): action = machine.confirmed(await confirm(id, controller, &told))
             case .read(let id):
@@ -210,7 +210,7 @@ package struct ServerErrand {
                 guard case .take(_, let deployment) = action else { continue }
                 switch try await take(id, deployment, vehicle, controller) {
                 case .success(let report): action = machine.taken(report)
-                case .failure(let fault): return .failed("\(fault.why)")
+                case .failure(let fault): return .failed(fault.ending)
                 }
             case .take: return .failed("an action was taken twice")
             case .finish(let ending):
