@@ -6,9 +6,9 @@ package import Manifest
 /// same path, by another one, by a link, or as a credential.
 ///
 /// Such a secret is not replaced: it would lock the others out.
-package struct SharedSecrets: Sendable {
+package struct SharedSecrets {
     /// Where a secret is stored.
-    private enum Store: Hashable, Sendable {
+    private enum Store: Hashable {
         case file(device: UInt64, number: UInt64)
         /// A file that does not exist.
         case path(String)

@@ -90,8 +90,7 @@ extension VehicleJob {
     fileprivate func step(of owed: OwedStep) -> JobStep? {
         guard owed.hidesText else { return (always + steps).first { $0.action == owed.action } }
         // Another text would look the same.
-        return always.indices.lazy.map { ($0, self.key(of: self.steps.count + $0)) }
-            .first { $0.1 == owed.step }.map { always[$0.0] }
+        return always.indices.first { key(of: steps.count + $0) == owed.step }.map { always[$0] }
     }
 }
 
