@@ -42,7 +42,7 @@ package protocol Coordinator: Sendable {
     /// Announces an act on a module to all who may use it next, and returns whether it is allowed;
     /// waits for that at most until `stop` is requested.
     ///
-    /// An act that is `paying` is owed, and is done even when people want the vehicle left alone.
+    /// An act that is `paying` is owed. A transfer that is owed goes on even when people want the vehicle left alone.
     func permit(
         _ act: Act,
         on serial: Serial,
@@ -189,8 +189,8 @@ package struct SharedNews: Sendable, Equatable {
     package let underWay: Int?
     /// Vehicles that other machines leave to this one.
     package let favoured: [VehicleID]
-    /// Whether a person wants this machine to begin nothing more.
-    package let mustDrain: Bool
+    /// Why this machine is to begin nothing more; nil when it may.
+    package let drain: String?
 
     package init(
         wave: Int,
@@ -199,14 +199,14 @@ package struct SharedNews: Sendable, Equatable {
         busy: [VehicleID] = [],
         underWay: Int? = nil,
         favoured: [VehicleID] = [],
-        mustDrain: Bool
+        drain: String? = nil
     ) {
         self.favoured = favoured
         (self.busy, self.underWay) = (busy, underWay)
         self.wave = wave
         self.ended = ended
         self.opened = opened
-        self.mustDrain = mustDrain
+        self.drain = drain
     }
 }
 

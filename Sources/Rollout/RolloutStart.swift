@@ -15,7 +15,7 @@ package struct RolloutStart: Sendable {
     /// The plan of the files as they are now.
     private let plan: FrozenPlan
     /// Whether all of its vehicles are in the run.
-    private let isWhole: Bool
+    package let isWhole: Bool
     /// The time zone of the window.
     private let zone: Zone
     private let window: OpenTimes?
@@ -35,12 +35,21 @@ package struct RolloutStart: Sendable {
         /// The digest of its plan, as text.
         package let plan: String
         package let begun: WallTime
+        /// The time of this answer, by the clock of `begun`.
+        package let asked: WallTime
         package let hold: Hold.Kind?
         package let isFinished: Bool
 
-        package init(plan: String, begun: WallTime, hold: Hold.Kind?, isFinished: Bool) {
+        package init(
+            plan: String,
+            begun: WallTime,
+            asked: WallTime,
+            hold: Hold.Kind?,
+            isFinished: Bool
+        ) {
             self.plan = plan
             self.begun = begun
+            self.asked = asked
             self.hold = hold
             self.isFinished = isFinished
         }
@@ -57,12 +66,13 @@ package struct RolloutStart: Sendable {
         at now: WallTime
     ) throws(ClockBehind) -> Bool {
         guard let record, record.plan != plan.digest else { return false }
-        var (hold, isOver, begun) = (
-            record.hold?.kind, record.hold == nil && record.state == .finished, begun
+        var (hold, isOver, begun, now) = (
+            record.hold?.kind, record.hold == nil && record.state == .finished, begun, now
         )
         if let shared {
             guard shared.plan == record.plan.description else { return false }
-            (hold, isOver, begun) = (shared.hold, shared.isFinished, shared.begun)
+            (hold, isOver) = (shared.hold, shared.isFinished)
+            (begun, now) = (shared.begun, shared.asked)
         }
         // A paused rollout cannot be begun again: the refusal names the vehicles of its own plan.
         if again { return hold == .paused }

@@ -305,12 +305,8 @@ extension RunSession {
         guard let shared else { return }
         var favoured: [VehicleID] = []
         if let news = try await depot.coordinator.look() {
-            if news.mustDrain {
-                shell.with {
-                    $0.actions += $0.scheduler.drain(
-                        .workLeft("a person asked this gateway to take nothing more")
-                    )
-                }
+            if let why = news.drain {
+                shell.with { $0.actions += $0.scheduler.drain(.workLeft(why)) }
             }
             shared.look(news, at: depot.time.now)
             favoured = news.favoured

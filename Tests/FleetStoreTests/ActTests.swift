@@ -497,8 +497,14 @@ struct ActTests {
                 return
             }
             #expect(inhibit.reason == "workshop" && inhibit.author == "mia")
-            // What is owed is done all the same.
-            #expect(try await ask(north, Act(try await horn(north)), paying: true) == .granted)
+            // What is owed waits, too; only an update that was begun is brought to rest.
+            guard case .inhibited = try await ask(north, Act(try await horn(north)), paying: true)
+            else {
+                Issue.record("an owed step was done while it was to be left alone")
+                return
+            }
+            let transfer = Act(try await horn(north, .transfer))
+            #expect(try await ask(north, transfer, paying: true) == .granted)
             try await north.rights.release(lease, with: nil)
             guard case .inhibited = try await claim(south) else {
                 Issue.record("begun while it was to be left alone")
@@ -534,6 +540,32 @@ struct ActTests {
                 return
             }
             #expect(try await south.fleet.resume("village", by: "mia") == nil)
+        }
+    }
+
+    @Test func `who ends before all is told keeps its rights until they are over`() async throws {
+        try await Members.with(["north"], plan: .sample()) { them in
+            let north = them[0]
+            try await hold(north)
+            let (permit, id) = try await begin(north)
+            #expect(permit == .granted)
+            let word = north.rights.word(
+                of: .settled(try await horn(north), IntentRecord.done),
+                on: try serial()
+            )
+            try await north.journal.settle(
+                id,
+                outcome: IntentRecord.done,
+                at: now,
+                telling: [try #require(word)]
+            )
+            let entrance = FleetEntrance(north.fleet, north.journal, gateway: "north")
+            await entrance.signOff(north.holder)
+            let held = "SELECT count(holder) FROM yardmaster.module"
+            #expect(try them.ground.ask(held) == "1\n")
+            try await north.rights.tell()
+            await entrance.signOff(north.holder)
+            #expect(try them.ground.ask(held) == "0\n")
         }
     }
 

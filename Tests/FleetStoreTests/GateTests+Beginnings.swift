@@ -154,7 +154,7 @@ extension GateTests {
             for _ in 0..<2 { await north.rights.giveSign() }
             #expect(them.ground.words.count { $0.contains("another machine is at work") } == 1)
             let news = try await north.rights.look()
-            #expect(news?.mustDrain == true)
+            #expect(news?.drain == "another machine is at work in the fleet as north")
             let claim = try await north.rights.claim(
                 all[0].serial,
                 for: all[0].id,

@@ -320,7 +320,7 @@ struct DatabaseTests {
                     "inhibit: insert update delete", "missed: delete", "owed: delete",
                     "recall: insert update delete",
                     "rollout: update(state updated hold hold_reason hold_author hold_made stopped_after resumed "
-                        + "wave attempted failed room changes)",
+                        + "wave wave_ended attempted failed room changes)",
                     "said: insert", "step: update(outcome settled author)",
                 ]
             )

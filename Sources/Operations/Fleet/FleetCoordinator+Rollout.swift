@@ -65,15 +65,22 @@ extension FleetCoordinator {
         guard let seen = glance.seen, seen.rollout.beginning == part.beginning,
             !state.withLock({ $0.isReplaced })
         else {
-            return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], mustDrain: true)
+            let why =
+                switch glance.seen?.rollout.beginning {
+                case nil: "the fleet does not have the rollout any more"
+                case part.beginning?: Self.replaced(holder)
+                case _?: "another gateway has begun the rollout again"
+                }
+            return SharedNews(wave: part.wave ?? 0, ended: [], opened: [], drain: why)
         }
+        let drain = seen.mustDrain ? "a person asked this gateway to take nothing more" : nil
         // A gateway that waits for its window only asks whether it is to end its part.
         guard place != .waits else {
             return SharedNews(
                 wave: seen.rollout.wave,
                 ended: [],
                 opened: [],
-                mustDrain: seen.mustDrain
+                drain: drain
             )
         }
         // Another history counts its changes from another start, and has forgotten changes: each vehicle that is open
@@ -104,7 +111,7 @@ extension FleetCoordinator {
             busy: seen.busy,
             underWay: seen.underWay,
             favoured: seen.favoured,
-            mustDrain: seen.mustDrain
+            drain: drain
         )
     }
 

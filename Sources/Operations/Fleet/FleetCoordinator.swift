@@ -625,7 +625,7 @@ package final class FleetCoordinator: Coordinator {
         if isNews { say("\(Self.replaced(holder)); this run ends what it has and begins no more") }
     }
 
-    private static func replaced(_ holder: FleetHolder) -> String {
+    static func replaced(_ holder: FleetHolder) -> String {
         "another machine is at work in the fleet as \(holder.gateway)"
     }
 

@@ -90,6 +90,15 @@ package struct FleetEntrance: Sendable {
         }
     }
 
+    /// Signs off; a database that does not answer notices later that the gateway is gone.
+    ///
+    /// While it has not been told all that was done, the rights stay until they are over: who takes a module next is to
+    /// know of it, and the next run here tells it first.
+    package func signOff(_ holder: FleetHolder) async {
+        guard await (try? journal.untoldCount()) == 0 else { return }
+        do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+    }
+
     /// Asks until the earlier processes are over by the server's clock; a sign of life of one of them
     /// ends that.
     private func takeName(
@@ -124,14 +133,14 @@ package struct FleetEntrance: Sendable {
 
     /// Begins or continues the rollout for all gateways; returns whether it begins again here.
     ///
-    /// Every gateway works with the same plan.
+    /// Every gateway works with the same plan. A run of some of the vehicles begins no rollout by another plan that
+    /// the fleet has: the other gateways, whose files are as they were, would be refused.
     package func enter(
         _ plan: FrozenPlan,
         as holder: FleetHolder,
         again: Bool,
         starts start: RolloutStart,
-        recalling hold: Hold? = nil,
-        at now: WallTime
+        recalling hold: Hold? = nil
     ) async throws -> (beginning: Int, isNew: Bool) {
         let known = try await fleet.rollout(plan.name)
         let mark = try await journal.fleetMark(of: plan.name)
@@ -143,10 +152,12 @@ package struct FleetEntrance: Sendable {
                 begins = try start.beginsAgain(
                     isFinished: known.isFinished,
                     begun: known.begun,
-                    at: now
+                    at: known.asked
                 )
             }
-            if !isSame, known.isFinished || known.hold?.kind.isForGood == true { begins = true }
+            if !isSame, start.isWhole, known.isFinished || known.hold?.kind.isForGood == true {
+                begins = true
+            }
             guard isSame || begins else {
                 throw Refusal.otherPlan(rollout: plan.name, digest: known.plan)
             }
@@ -156,16 +167,29 @@ package struct FleetEntrance: Sendable {
             plan: plan.digest,
             begins: begins,
             seen: known?.beginning ?? 0,
+            under: known?.hold?.kind,
             as: holder,
             recalling: hold
         )
         guard digest == plan.digest.description else {
             throw Refusal.otherPlan(rollout: plan.name, digest: digest)
         }
+        if mark == nil { try await bring(holdOf: plan, again: again) }
         if let error = try await FleetPost(journal, fleet, as: holder).follow(plan.name) {
             throw error
         }
-        return (beginning, begins || before.map { $0 != beginning } ?? again)
+        let isNew = known.map { $0.beginning != beginning } ?? false
+        return (beginning, isNew || before.map { $0 != beginning } ?? again)
+    }
+
+    /// A hold from before this machine was in the fleet holds there, too, if it is one of the same plan.
+    ///
+    /// Only a pause outlasts that the rollout is begun again.
+    private func bring(holdOf plan: FrozenPlan, again: Bool) async throws {
+        guard let hold = try await journal.hold(on: plan.name), !again || hold.kind == .paused,
+            try await journal.rollout(plan.name)?.plan == plan.digest
+        else { return }
+        try await fleet.bring(hold)
     }
 
     /// Enters the plan's vehicles; returns the part of a run with these vehicles.
@@ -186,7 +210,7 @@ package struct FleetEntrance: Sendable {
             between: plan.rollout.between
         )
         let found = try await fleet.enlist(
-            FleetPlan(plan, isPartial: part.isPartial),
+            FleetPlan(plan, only: part.isPartial ? jobs.map(\.vehicle) : nil),
             in: plan.name,
             beginning: beginning,
             as: holder

@@ -31,7 +31,7 @@ package struct FleetPart: Sendable {
 
 extension FleetPlan {
     /// The whole plan, for a run with all or some of its vehicles.
-    init(_ plan: FrozenPlan, isPartial: Bool) {
+    init(_ plan: FrozenPlan, only: [VehicleID]?) {
         let waves = Waves.vehicles(plan)
         var numbers: [VehicleID: Int] = [:]
         for (number, wave) in waves.enumerated() {
@@ -41,7 +41,7 @@ extension FleetPlan {
             plan.vehicles.map { Vehicle($0.id, $0.serial, wave: numbers[$0.id] ?? 0) },
             waves: waves.count
         )
-        self.isPartial = isPartial
+        self.only = only
         gate = plan.rollout.pause
     }
 }

@@ -108,20 +108,24 @@ struct FleetSeat: Sendable {
         _ jobs: [VehicleJob],
         again: Bool,
         starts start: RolloutStart,
+        checking check: ListCheck,
         approval: PlanApproval?,
         recalling hold: Hold?,
-        at now: WallTime,
         waiting clock: any Timekeeper
     ) async throws(CommandError) -> (part: FleetPart, isNew: Bool) {
         do {
+            try check.refuse(
+                try await inTurn(clock, repeatsLost: true) {
+                    try await fleet.changes(in: plan.listed)
+                }
+            )
             let (beginning, isNew) = try await inTurn(clock, repeatsLost: !again && hold == nil) {
                 try await entrance.enter(
                     plan,
                     as: holder,
                     again: again,
                     starts: start,
-                    recalling: hold,
-                    at: now
+                    recalling: hold
                 )
             }
             var part = try await inTurn(clock, repeatsLost: true) {
@@ -193,9 +197,8 @@ struct FleetSeat: Sendable {
         )
     }
 
-    /// Signs off; a database that does not answer notices later that the gateway is gone.
     func leave() async {
-        do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+        await entrance.signOff(holder)
         await fleet.close()
         thread?.stop()
     }

@@ -138,9 +138,7 @@ struct FleetPost: Sendable {
         let before = try await journal.fleetMark(of: rollout)
         var known = known
         do throws(FleetError) {
-            if let found = known, let own, found.hold == nil,
-                before == nil || own.isByGate && before == found.mark
-            {
+            if let found = known, let own, found.hold == nil, own.isByGate, before == found.mark {
                 _ = try await fleet.hold(rollout, own.kind, reason: own.reason, by: own.author)
                 known = try await fleet.rollout(rollout)
             }
@@ -157,6 +155,12 @@ extension FleetRollout {
 
     /// What decides on the plan of a run.
     package var shared: RolloutStart.Shared {
-        RolloutStart.Shared(plan: plan, begun: begun, hold: hold?.kind, isFinished: isFinished)
+        RolloutStart.Shared(
+            plan: plan,
+            begun: begun,
+            asked: asked,
+            hold: hold?.kind,
+            isFinished: isFinished
+        )
     }
 }

@@ -70,9 +70,9 @@ extension JobRun {
                 prepared.jobs,
                 again: job.isOrder || job.again && !job.isKept,
                 starts: start,
+                checking: listCheck,
                 approval: job.approval,
                 recalling: job.recalling,
-                at: time.wallTime,
                 waiting: time
             )
             isAgain = isNew

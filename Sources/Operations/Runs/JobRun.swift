@@ -179,13 +179,13 @@ package struct JobRun {
         }
     }
 
+    var listCheck: ListCheck {
+        ListCheck(plan: job.plan, state: job.state, flags: job.flags.of(job.state))
+    }
+
     /// Checks the list against the journal, and the images against the plan.
     private func prepared(_ journal: Journal) async throws -> PreparedRun {
-        let check = ListCheck(
-            plan: job.plan,
-            state: job.state,
-            flags: job.flags.of(job.state)
-        )
+        let check = listCheck
         try await check.requireWhole(journal)
         // In a fleet, what belongs to vehicles is kept by the fleet, under the ids of its lists.
         var differences: [String] = []

@@ -17,6 +17,31 @@ struct ListCheck {
     /// list may have it under another id.
     func differences(_ journal: Journal, at now: WallTime) async throws -> [String] {
         let changes = try await journal.changes(in: plan.listed, at: now)
+        try refuse(changes) { listed, known in
+            "say what has happened: '"
+                + flags.line("vehicle renamed", quoted(known), quoted(listed.id))
+                + "' when the vehicle has another id, '"
+                + flags.line("vehicle moved", listed.serial.text, quoted(listed.id))
+                + "' when only its module was moved"
+        }
+        return changes.map(\.sentence)
+    }
+
+    /// Refuses a list under whose ids the fleet would not find what is open on a vehicle.
+    ///
+    /// The fleet keeps it under the id, which nobody can change there.
+    func refuse(_ changes: [ListChange]) throws(CommandError) {
+        try refuse(changes) { _, known in
+            "let the list have it as \(known) until nothing is open there, or say '"
+                + flags.line("uninhibit", quoted(known)) + "' or '"
+                + flags.line("clear", quoted(known)) + "' when that is over"
+        }
+    }
+
+    private func refuse(
+        _ changes: [ListChange],
+        _ hint: (ListedVehicle, VehicleID) -> String
+    ) throws(CommandError) {
         for case .elsewhere(let listed, let known, let open?) in changes {
             let place = plan.list.first { $0.id == listed.id }?.place
             throw CommandError(
@@ -24,14 +49,9 @@ struct ListCheck {
                 "\(place.map { "\($0): " } ?? "")the module \(listed.serial) of \(listed.id) was "
                     + "in \(known), and \(open)",
                 because: ["nothing was done: it may be the same vehicle, or another one"],
-                hint: "say what has happened: '"
-                    + flags.line("vehicle renamed", quoted(known), quoted(listed.id))
-                    + "' when the vehicle has another id, '"
-                    + flags.line("vehicle moved", listed.serial.text, quoted(listed.id))
-                    + "' when only its module was moved"
+                hint: hint(listed, known)
             )
         }
-        return changes.map(\.sentence)
     }
 
     /// Refuses to go on with a journal that was replaced by an earlier copy, until a person has

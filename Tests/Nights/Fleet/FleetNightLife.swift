@@ -349,8 +349,7 @@ struct FleetNightLife: Sendable {
                 plan,
                 as: holder,
                 again: again && !isKept,
-                starts: start,
-                at: clock.wallTime
+                starts: start
             )
             var part = try await entrance.enlist(plan, job.jobs, as: holder, beginning: beginning)
             part.check = { [name = plan.name] wave in
@@ -399,9 +398,9 @@ struct FleetNightLife: Sendable {
                 }
             }
             doings.end(number, result)
-            do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+            await entrance.signOff(holder)
         } catch {
-            do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+            await entrance.signOff(holder)
             throw error
         }
     }

@@ -278,8 +278,7 @@ package struct FleetStreet: Sendable {
             plan,
             as: holder,
             again: false,
-            starts: RolloutStart(plan, isWhole: true, zone: .utc),
-            at: clock.wallTime
+            starts: RolloutStart(plan, isWhole: true, zone: .utc)
         )
         var part = try await entrance.enlist(plan, jobs, as: holder, beginning: beginning)
         part.adapters = ["hci0"]
@@ -319,7 +318,7 @@ package struct FleetStreet: Sendable {
             guard try await gateway.isRaised() else { throw error }
             return
         }
-        do throws(FleetError) { try await fleet.signOff(holder) } catch {}
+        await entrance.signOff(holder)
         await fleet.close()
     }
 

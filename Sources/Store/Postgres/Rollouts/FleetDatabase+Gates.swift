@@ -15,8 +15,8 @@ package struct FleetPlan: Sendable {
     package let vehicles: [Vehicle]
     package let waves: Int
     package var gate: PauseRule?
-    /// Whether the run has only some of the vehicles: waves do not wait for it.
-    package var isPartial = false
+    /// The vehicles of a run that has only some of them, for which waves do not wait; nil for all.
+    package var only: [VehicleID]?
 
     package init(_ vehicles: [Vehicle], waves: Int) {
         (self.vehicles, self.waves) = (vehicles, waves)
@@ -58,7 +58,7 @@ extension FleetDatabase {
             """
             SELECT \(FleetRollout.columns), o_changes FROM yardmaster.enlist($1, $2::bigint, $3::uuid,
               $4::text[], $5::text[], $6::integer[], $7::integer, $8::integer, $9::integer,
-              $10::integer, $11, $12::boolean) e, \(FleetRollout.answered)
+              $10::integer, $11, $12::text[]) e, \(FleetRollout.answered)
             """,
             [
                 rollout, "\(beginning)", holder.instance,
@@ -67,7 +67,7 @@ extension FleetDatabase {
                 Self.array(plan.vehicles.map { "\($0.wave)" }), "\(plan.waves)",
                 mostFailed.map { "\($0)" }, mostShare.map { "\($0)" },
                 "\(plan.gate?.atLeast ?? 0)", (plan.gate?.action ?? .pause).rawValue,
-                "\(plan.isPartial)",
+                plan.only.map { Self.array($0.map(\.text)) },
             ]
         )
         return try transaction(operation) { () throws(FleetError) in

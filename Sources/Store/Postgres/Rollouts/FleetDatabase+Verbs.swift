@@ -41,6 +41,21 @@ extension FleetDatabase {
         }
     }
 
+    /// Holds a rollout as a machine that joins the fleet holds it, unless it is held already.
+    ///
+    /// What was said then is in that machine's journal.
+    package func bring(_ hold: Hold) throws(FleetError) {
+        _ = try rows(
+            "hold the rollout as this machine does",
+            """
+            UPDATE yardmaster.rollout SET hold = $2, hold_reason = $3, hold_author = $4,
+              hold_made = yardmaster.clock(), updated = yardmaster.clock()
+            WHERE name = $1 AND hold IS NULL
+            """,
+            [hold.rollout, hold.kind.rawValue, hold.reason, hold.author]
+        )
+    }
+
     /// Lifts a pause; returns nil when the fleet does not know the rollout.
     package func resume(_ rollout: String, by author: String) throws(FleetError) -> VerbAnswer? {
         let operation = "resume the rollout"
@@ -383,6 +398,12 @@ extension FleetDatabase {
             WHERE r.name IN (SELECT rollout FROM again)
             """,
             [Self.array(ended.map(\.rollout)), Self.array(ended.map(\.vehicle.text))]
+        )
+        // A statement of its own sees that they are queued.
+        _ = try rows(
+            operation,
+            "UPDATE yardmaster.rollout n SET wave_ended = \(FleetSchema.soak) WHERE n.name = ANY ($1)",
+            [Self.array(ended.map(\.rollout))]
         )
     }
 

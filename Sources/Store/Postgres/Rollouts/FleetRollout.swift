@@ -9,6 +9,8 @@ package struct FleetRollout: Sendable, Equatable {
     package let plan: String
     package let isFinished: Bool
     package let begun: WallTime
+    /// The server's time of this answer: the day of a beginning is by one clock for all gateways.
+    package let asked: WallTime
     /// How often it was resumed.
     package let resumed: Int
     /// The active wave, from 0, and how many waves there are.
@@ -34,9 +36,9 @@ package struct FleetRollout: Sendable, Equatable {
         resumed, hold, hold_reason, hold_author, (extract(epoch FROM hold_made) * 1000)::bigint,
         wave, waves, attempted, failed, (extract(epoch FROM updated) * 1000)::bigint,
         (extract(epoch FROM wave_ended) * 1000)::bigint, most_failed, most_share, at_least, gate_action,
-        room
+        room, (extract(epoch FROM yardmaster.clock()) * 1000)::bigint
         """
-    static let columnCount = 21
+    static let columnCount = 22
     /// The source of `columns` after a function that answers with the row as it has changed it.
     static let answered = "LATERAL (SELECT (o_rollout).*) AS r"
 
@@ -52,6 +54,7 @@ package struct FleetRollout: Sendable, Equatable {
         self.plan = plan
         isFinished = row.isTrue(3)
         self.begun = WallTime(milliseconds: begun)
+        asked = WallTime(milliseconds: row.integer(21) ?? begun)
         resumed = Int(row.integer(5) ?? 0)
         hold = Hold(row, from: 6, of: name)
         wave = Int(row.integer(10) ?? 0)
@@ -117,25 +120,26 @@ extension FleetDatabase {
 
     /// Begins a rollout, or continues an existing one; returns its beginning and its plan.
     ///
-    /// `seen` is the beginning that the caller knew when it decided to begin the rollout again: of
-    /// two callers at the same time only one does. `hold` recalls another rollout, in the same
-    /// transaction.
+    /// `seen` is the beginning, and `held` the hold, that the caller knew when it decided to begin the rollout again: of
+    /// two callers at the same time only one does, and none over a hold that was set since, or over a pause. `hold`
+    /// recalls another rollout, in the same transaction.
     package func enter(
         _ rollout: String,
         plan: SHA256Digest,
         begins: Bool,
         seen: Int,
+        under held: Hold.Kind? = nil,
         as holder: FleetHolder,
         recalling hold: Hold? = nil
     ) throws(FleetError) -> (beginning: Int, plan: String) {
         let found = try rows(
             "enter the rollout",
             """
-            SELECT * FROM yardmaster.enter($1, $2, $3::boolean, $4::bigint, $5::uuid, $6, $7, $8)
+            SELECT * FROM yardmaster.enter($1, $2, $3::boolean, $4::bigint, $5::uuid, $6, $7, $8, $9)
             """,
             [
                 rollout, plan.description, "\(begins)", "\(seen)", holder.instance,
-                hold?.rollout, hold?.reason, hold?.author,
+                hold?.rollout, hold?.reason, hold?.author, held?.rawValue,
             ]
         )
         guard let row = found.first, let beginning = row.integer(0), let plan = row.text(1) else {

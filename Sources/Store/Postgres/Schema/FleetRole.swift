@@ -56,7 +56,7 @@ package enum FleetRole: String, CaseIterable, Sendable {
                 "UPDATE ON yardmaster.history",
                 """
                 UPDATE (hold, hold_reason, hold_author, hold_made, updated, resumed, attempted, failed,
-                  room, stopped_after, wave, state, changes) ON yardmaster.rollout
+                  room, stopped_after, wave, wave_ended, state, changes) ON yardmaster.rollout
                 """,
                 "UPDATE (outcome, settled, author) ON yardmaster.step",
                 """

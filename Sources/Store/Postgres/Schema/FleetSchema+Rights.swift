@@ -161,7 +161,8 @@ extension FleetSchema {
           IF NOT FOUND OR ends <= yardmaster.clock() THEN
             word := 'fenced'; RETURN NEXT; RETURN;
           END IF;
-          IF NOT p_paying THEN
+          -- Only an update that was begun is brought to rest on a vehicle that is to be left alone.
+          IF NOT (p_paying AND p_effect = 'transfer') THEN
             SELECT * INTO i FROM yardmaster.inhibit n
             WHERE n.vehicle IN (p_vehicle, '')
               AND (n.expires IS NULL OR n.expires > yardmaster.clock())

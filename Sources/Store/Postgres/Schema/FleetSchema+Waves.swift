@@ -1,15 +1,25 @@
 extension FleetSchema {
+    /// When the wave of the rollout `n` has ended, after vehicles were queued again.
+    ///
+    /// A vehicle of the wave that is updated late has its soak time, too. Under a hold it stays: `resume` answers the
+    /// question after a wave that had ended.
+    static let soak = """
+        CASE WHEN n.hold IS NOT NULL OR NOT EXISTS (SELECT FROM yardmaster.execution k
+          WHERE k.rollout = n.name AND k.beginning = n.beginning AND k.wave <= n.wave
+            AND k.state <> 'ended') THEN n.wave_ended END
+        """
+
     /// The beginnings, waves and gate of a rollout.
     ///
     /// Everything that changes the gate's numbers locks the rollout's row: none counts past the gate.
     static let waves = """
-        -- Begins a rollout, or continues it; `p_seen` is the beginning that the caller has
-        -- seen, so that only one of two gateways that begin it again at the same time succeeds. Each
-        -- beginning begins at the first wave, and its gate counts from zero. A rollout that it brings vehicles back
+        -- Begins a rollout, or continues it; `p_seen` is the beginning and `p_hold` the hold that the caller has
+        -- seen, so that only one of two gateways that begin it again at the same time succeeds, and none begins it over
+        -- a hold that it does not know, or over a pause. Each beginning begins at the first wave, and its gate counts from zero. A rollout that it brings vehicles back
         -- from (`p_from`) is recalled in the same transaction.
         CREATE OR REPLACE FUNCTION yardmaster.enter(
           p_rollout text, p_plan text, p_begins boolean, p_seen bigint, p_instance uuid, p_from text,
-          p_reason text, p_author text
+          p_reason text, p_author text, p_hold text
         ) RETURNS TABLE (o_beginning bigint, o_plan text)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE r yardmaster.rollout; BEGIN
@@ -18,7 +28,9 @@ extension FleetSchema {
           INSERT INTO yardmaster.rollout AS n (name, plan) VALUES (p_rollout, p_plan)
           ON CONFLICT (name) DO NOTHING;
           SELECT * INTO r FROM yardmaster.rollout n WHERE n.name = p_rollout FOR UPDATE;
-          IF p_begins AND r.beginning = p_seen THEN
+          IF p_begins AND r.beginning = p_seen AND r.hold IS NOT DISTINCT FROM p_hold
+            AND p_hold IS DISTINCT FROM 'paused'
+          THEN
             UPDATE yardmaster.rollout n SET beginning = n.beginning + 1, plan = p_plan,
               state = 'running', begun = yardmaster.clock(), updated = yardmaster.clock(),
               hold = NULL, hold_reason = NULL, hold_author = NULL, hold_made = NULL, wave = 0,
@@ -50,12 +62,13 @@ extension FleetSchema {
         $yardmaster$;
 
         -- Enters the plan's vehicles and rules, and queues vehicles again that have not ended well: all of them when no
-        -- other gateway is at work, else only those that were put off. A known failure is queued in the last wave: its
+        -- other gateway is at work, else only those that were put off. A run with `p_only` some of the vehicles queues
+        -- none but these, and opens no rollout that is finished. A known failure is queued in the last wave: its
         -- own wave does not wait for it.
         CREATE OR REPLACE FUNCTION yardmaster.enlist(
           p_rollout text, p_beginning bigint, p_instance uuid, p_vehicles text[],
           p_serials text[], p_in integer[], p_waves integer, p_most_failed integer,
-          p_most_share integer, p_at_least integer, p_action text, p_partial boolean
+          p_most_share integer, p_at_least integer, p_action text, p_only text[]
         ) RETURNS TABLE (o_changes bigint, o_rollout yardmaster.rollout)
         LANGUAGE plpgsql AS $yardmaster$
         DECLARE r yardmaster.rollout; is_alone boolean; BEGIN
@@ -75,7 +88,7 @@ extension FleetSchema {
           WHERE e.rollout = p_rollout AND e.beginning = p_beginning AND e.state = 'claimed'
             AND NOT EXISTS (SELECT FROM yardmaster.module m WHERE m.serial = e.serial
               AND m.holder = e.instance AND m.epoch = e.epoch);
-          IF p_partial THEN
+          IF p_only IS NOT NULL THEN
             UPDATE yardmaster.gateway g SET draining = yardmaster.clock()
             WHERE g.instance = p_instance;
           END IF;
@@ -85,11 +98,13 @@ extension FleetSchema {
             wave = CASE WHEN e.outcome IN ('unreachable', 'deferred', 'skipped', 'aborted')
               THEN e.wave ELSE greatest(e.wave, p_waves - 1) END
           WHERE e.rollout = p_rollout AND e.beginning = p_beginning AND e.state = 'ended'
-            AND e.vehicle = ANY (p_vehicles)
+            AND e.vehicle = ANY (coalesce(p_only, p_vehicles))
             AND (e.outcome IN ('unreachable', 'deferred', 'skipped')
               OR is_alone AND e.outcome NOT IN ('succeeded', 'already-current'));
           IF FOUND THEN
-            UPDATE yardmaster.rollout n SET changes = n.changes + 1, state = 'running'
+            UPDATE yardmaster.rollout n SET changes = n.changes + 1,
+              state = CASE WHEN p_only IS NULL THEN 'running' ELSE n.state END,
+              wave_ended = \(soak)
             WHERE n.name = p_rollout;
           END IF;
           RETURN QUERY SELECT n.changes, n FROM yardmaster.rollout n WHERE n.name = p_rollout;
@@ -111,7 +126,8 @@ extension FleetSchema {
               WHERE m.rollout = e.rollout AND m.beginning = e.beginning
                 AND m.vehicle = e.vehicle AND m.instance = p_instance);
           IF FOUND THEN
-            UPDATE yardmaster.rollout n SET changes = n.changes + 1, state = 'running'
+            UPDATE yardmaster.rollout n SET changes = n.changes + 1, state = 'running',
+              wave_ended = \(soak)
             WHERE n.name = p_rollout;
           END IF;
         END $yardmaster$;
