@@ -167,4 +167,43 @@ extension GateTests {
             #expect(try await north.fleet.changes(in: renamed) == [owed])
         }
     }
+
+    @Test func `a server whose clock is put forward grants nothing that somebody still uses`()
+        async throws
+    {
+        try await Members.with(["north", "south"], wave: 0, isTimed: true) { them in
+            let (all, north, south) = (try vehicles(2), them[0], them[1])
+            try await enlist(them, all)
+            guard case .granted = try await claim(north, all[0]) else {
+                Issue.record("not granted")
+                return
+            }
+            await south.rights.giveSign()
+            try them.ground.ask(
+                """
+                CREATE OR REPLACE FUNCTION yardmaster.clock() RETURNS timestamptz
+                LANGUAGE sql VOLATILE AS 'SELECT clock_timestamp() + make_interval(hours => 1)'
+                """
+            )
+            let open = "SELECT claims_after <= yardmaster.clock() FROM yardmaster.history"
+            try #require(try them.ground.ask(open) == "t\n")
+            let answer = try await south.rights.claim(
+                all[0].serial,
+                for: all[0].id,
+                paying: false,
+                at: WallTime(milliseconds: 0),
+                unless: StopSignal()
+            )
+            guard case .unknown = answer else {
+                Issue.record("\(answer)")
+                return
+            }
+            #expect(try them.ground.ask(open) == "f\n")
+            #expect(them.ground.words.contains { $0.contains("server was put forward by ") })
+            #expect(
+                try them.ground.ask("SELECT epoch, holder FROM yardmaster.module")
+                    == "1|\(north.holder.instance)\n"
+            )
+        }
+    }
 }

@@ -79,6 +79,7 @@ struct Members {
         quarantineAfter: Int? = nil,
         plan vehicles: FleetPlan? = nil,
         wave: Int? = nil,
+        isTimed: Bool = false,
         _ body: (Members) async throws -> Void
     ) async throws {
         let server = try Store.server.get()
@@ -92,6 +93,8 @@ struct Members {
         defer { lane.stop() }
         let plan = try #require(SHA256Digest(bytes: [UInt8](repeating: 7, count: 32)))
         var members: [Member] = []
+        let machine: FleetCoordinator.MachineTime? =
+            isTimed ? { @Sendable in (StoodClock.real, clock.wallTime) } : nil
         var scratches: [Scratch] = []
         for (index, name) in names.enumerated() {
             let scratch = try Scratch()
@@ -151,7 +154,8 @@ struct Members {
                         rollout: "city",
                         run: run,
                         part: part,
-                        time: clock
+                        time: clock,
+                        machine: machine
                     ) { ground.said($0) },
                     journal: journal,
                     fleet: fleet,

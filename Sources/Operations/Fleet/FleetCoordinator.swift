@@ -45,6 +45,8 @@ package final class FleetCoordinator: Coordinator {
         var soaking: (wave: Int, since: Moment)?
         /// Whether another process has this gateway's name: this one begins nothing more.
         var isReplaced = false
+        /// The server's clock beside this machine's.
+        var clock = ServerClock()
         /// When each vehicle's wait for a gateway that vanished, or for a place at the gate, began.
         var waits: [VehicleID: Moment] = [:]
     }
@@ -77,8 +79,11 @@ package final class FleetCoordinator: Coordinator {
     let hearing: FleetHearing
     private let terms: LeaseTerms
     let time: any Timekeeper
-    /// The machine's own clock when that is not the run's; nil when it is not compared.
-    private let machineTime: (@Sendable () -> WallTime)?
+    /// The clock that nothing sets, and the one that shows the time of day.
+    package typealias MachineTime = @Sendable () -> (now: Moment, wallTime: WallTime)
+
+    /// The machine's own clocks, also when they are not the run's; nil when they are not compared.
+    private let machine: MachineTime?
     /// Reports to people what is waited for.
     private let say: @Sendable (String) -> Void
     let state: Mutex<State>
@@ -97,7 +102,7 @@ package final class FleetCoordinator: Coordinator {
         part: FleetPart,
         terms: LeaseTerms = .standard,
         time: any Timekeeper,
-        machineTime: (@Sendable () -> WallTime)? = nil,
+        machine: MachineTime? = nil,
         say: @escaping @Sendable (String) -> Void
     ) {
         self.local = local
@@ -111,7 +116,7 @@ package final class FleetCoordinator: Coordinator {
         hearing = FleetHearing(fleet, as: holder, of: rollout, part)
         self.terms = terms
         self.time = time
-        self.machineTime = machineTime
+        self.machine = machine
         self.say = say
         state = Mutex(State(keeper: LeaseKeeper(terms)))
     }
@@ -224,7 +229,13 @@ package final class FleetCoordinator: Coordinator {
 
     /// Sends this gateway's reports before its request, so that what it takes over is up to date.
     private func answer(to wish: LeaseWish) async throws(JournalError) -> Answer {
-        if let error = try await post.deliver() { return later(error) }
+        let place: FleetPlaceInHistory
+        do throws(FleetError) {
+            let sent = machine?().now
+            place = try await fleet.place(of: holder.gateway)
+            try await compare(place.clock, sent)
+        } catch { return later(error) }
+        if let error = try await post.deliver(in: place) { return later(error) }
         let answer: Answer
         let accounts: FleetAccounts
         do throws(FleetError) {
@@ -615,7 +626,7 @@ package final class FleetCoordinator: Coordinator {
         let answer = try await fleet.signIn(
             holder,
             program: part.program,
-            at: machineTime?() ?? time.wallTime
+            at: machine?().wallTime ?? time.wallTime
         )
         let isReplaced = answer != .done
         let isNews = state.withLock { state in
@@ -627,6 +638,22 @@ package final class FleetCoordinator: Coordinator {
 
     static func replaced(_ holder: FleetHolder) -> String {
         "another machine is at work in the fleet as \(holder.gateway)"
+    }
+
+    /// Compares what the server's clock read with this machine's; `sent` is when it was asked.
+    ///
+    /// A clock that is put forward ends rights under which others are at work: nothing is granted until they have stopped.
+    private func compare(_ clock: WallTime, _ sent: Moment?) async throws(FleetError) {
+        guard let sent, let machine else { return }
+        let now = machine().now
+        guard let step = state.withLock({ $0.clock.step(to: clock, asked: sent, at: now) }) else {
+            return
+        }
+        try await fleet.wait(terms: terms)
+        say(
+            "the clock of the fleet's server was put forward by \(step.brief): no right is granted until those that it "
+                + "has ended are not used any more"
+        )
     }
 
     /// Gives a sign of life, which repeats what the database may have lost, and returns which history it has.
@@ -648,11 +675,14 @@ package final class FleetCoordinator: Coordinator {
         }
         var place: FleetPlaceInHistory?
         do throws(FleetError) {
-            place = try await fleet.beat(holder, figures, in: work, at: machineTime?())
+            var sent = machine?().now
+            place = try await fleet.beat(holder, figures, in: work, at: machine?().wallTime)
             if place == nil {
                 try await signInAgain()
-                place = try await fleet.beat(holder, figures, in: work, at: machineTime?())
+                sent = machine?().now
+                place = try await fleet.beat(holder, figures, in: work, at: machine?().wallTime)
             }
+            if let place { try await compare(place.clock, sent) }
             isBack()
         } catch { return nil }
         await tellProgress(of: state.withLock { Array($0.work.values) })

@@ -175,7 +175,7 @@ struct FleetSeat: Sendable {
             run: run,
             part: part,
             time: time,
-            machineTime: { RealTime().wallTime }
+            machine: { (RealTime().now, RealTime().wallTime) }
         ) { [console = context.console] text in
             console.note("yardmaster: warning: \(text.visible)\n")
         }

@@ -48,6 +48,15 @@ extension FleetDatabase {
         return EpochGuard(try history(), known: known)
     }
 
+    /// Has nothing granted for as long as rights last that the server's clock has ended before their time.
+    package func wait(terms: LeaseTerms) throws(FleetError) {
+        _ = try rows(
+            "wait for rights that a clock has ended",
+            "SELECT yardmaster.move_on(timeline, timeline, $1::bigint) FROM yardmaster.history",
+            [(terms.length + terms.takeoverWait).microseconds]
+        )
+    }
+
     /// Records a person's confirmation of a restored database; returns its new generation.
     ///
     /// Holders of rights that were lost have the time to release them first.

@@ -1,4 +1,4 @@
-import Base
+package import Base
 
 /// The identity of a database's history, and whether it waits for one gateway's reports.
 package struct FleetPlaceInHistory: Sendable, Equatable {
@@ -6,6 +6,8 @@ package struct FleetPlaceInHistory: Sendable, Equatable {
     package let mark: String
     /// Whether no right is granted before this gateway has reported again.
     package let isAwaited: Bool
+    /// What the server's clock read.
+    package let clock: WallTime
 
     fileprivate static let marked = """
         (SELECT s.system_identifier || '/' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
@@ -14,13 +16,16 @@ package struct FleetPlaceInHistory: Sendable, Equatable {
         """
 
     static func columns(of gateway: String) -> String {
-        "\(marked), EXISTS (SELECT FROM yardmaster.awaited a WHERE a.gateway = \(gateway))"
+        """
+        \(marked), EXISTS (SELECT FROM yardmaster.awaited a WHERE a.gateway = \(gateway)),
+          (extract(epoch FROM yardmaster.clock()) * 1000)::bigint
+        """
     }
 
     /// Nil when the table of histories is empty.
     init?(_ row: DatabaseRow) {
-        guard let mark = row.text(0) else { return nil }
-        self.mark = mark
+        guard let mark = row.text(0), let clock = row.time(2) else { return nil }
+        (self.mark, self.clock) = (mark, clock)
         isAwaited = row.isTrue(1)
     }
 }

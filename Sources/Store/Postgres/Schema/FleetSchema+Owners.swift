@@ -34,7 +34,8 @@ extension FleetSchema {
           END IF;
         END $yardmaster$;
 
-        -- Records that another server took over, from which on nothing is granted for a while.
+        -- Records that another server took over, or with the present timeline that its clock was put forward: nothing is
+        -- granted for a while.
         CREATE OR REPLACE FUNCTION yardmaster.move_on(p_timeline text, p_old text, p_wait bigint)
         RETURNS void LANGUAGE sql AS $yardmaster$
           UPDATE yardmaster.history SET timeline = p_timeline, claims_after = greatest(claims_after,
