@@ -34,6 +34,20 @@ import Workbench
         }
     }
 
+    @Test func `an action is for the module that is in the vehicle now`() async throws {
+        let servers = serversText.replacing("bike-{serial}", with: "bike-{id}")
+        try await withYard(servers) { yard in
+            yard.server.assign(.init(id: "5", controller: "bike-EE-1"))
+            let old = yard.plan.vehicles[0].serial
+            #expect(try await yard.sync().work.map(\.action.serial) == [old])
+            let text = manifestText.replacing("tag-1", with: "tag-9")
+            let plan = try #require(try ServedYard.plan(text, at: "tallinn.yaml"))
+            let work = try await yard.sync(of: plan).work
+            #expect(work.map(\.action.serial) == [plan.vehicles[0].serial])
+            #expect(work.first?.action.serial != old)
+        }
+    }
+
     @Test func `a success without the version is none`() async throws {
         try await withYard { yard in
             yard.server.assign(Self.action)

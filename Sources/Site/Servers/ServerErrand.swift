@@ -395,8 +395,8 @@ package struct ServerErrand {
             demand = try await self.demand(deployment, vehicle, controller)
         } catch { return .failure(error) }
         try await journal.wantOnly(id.text, of: server.name, controller)
-        if let known, known.demand == deployment.demand, known.image == demand.image,
-            known.terms == demand.terms, known.image != nil
+        if let known, known.serial == vehicle.serial, known.demand == deployment.demand,
+            known.image == demand.image, known.terms == demand.terms, known.image != nil
         {
             try await journal.want(known.number, deployment.isWanted)
         } else {
@@ -418,9 +418,11 @@ package struct ServerErrand {
             // What was said of the same refusal is not said again.
             if let known, known.image == nil, demand.image == nil { action.details = known.details }
             guard try await isFree(known), try await journal.take(action) else {
-                return .failure(
-                    .later("the server has changed action \(id) while the module gets it")
-                )
+                let why =
+                    known?.serial == vehicle.serial
+                    ? "the server has changed action \(id) while the module gets it"
+                    : "the module that was in \(vehicle.id) has begun action \(id), and is not at rest"
+                return .failure(.later(why))
             }
         }
         guard let taken = try await open(id, controller) else { return .success(nil) }
