@@ -425,12 +425,48 @@ import Testing
         #expect(results[1].bytesSent == net.bytes.count)
     }
 
-    @Test func `an image that the module has no slot for is not sent`() throws {
+    @Test(arguments: [true, false])
+    func `a module that does not list what its other core runs gets both, once`(tells: Bool) throws
+    {
+        var bench = try SMPBench()
+        bench.plan.versions = [FirmwareVersion(1, 0), FirmwareVersion(1, 0)]
+        bench.plan.rules.hidesCores = true
+        bench.plan.rules.tellsSlots = tells
+        let main = try sample(size: 30_000, seed: 2)
+        let net = try sample(size: 10_000, version: FirmwareVersion(3, 1), seed: 3)
+        let job = try bench.job([[(nil, main)], [(nil, net)]])
+        let results = try bench.updates([job, job])
+        #expect(results.map(\.outcome) == [.succeeded, .alreadyCurrent], "\(results[0].message)")
+        #expect(results[0].running.map(\.hash) == [main.image.hash, net.image.hash])
+        #expect(results[0].boots == 2)
+        #expect(results[1].bytesSent == 0)
+    }
+
+    @Test func `a lost link between two images of a module with a hidden core loses none`() throws {
+        for at in [3_000, 12_000, 25_000] {
+            var bench = try SMPBench()
+            bench.plan.versions = [FirmwareVersion(1, 0), FirmwareVersion(1, 0)]
+            bench.plan.rules.hidesCores = true
+            bench.plan.faults = [.init(.linkLost(at: at))]
+            let main = try sample(size: 30_000, seed: 2)
+            let net = try sample(size: 10_000, version: FirmwareVersion(3, 1), seed: 3)
+            let result = try bench.update([main, net])
+            #expect(result.outcome == .succeeded, "\(at): \(result.message)")
+            #expect(result.interruptions > 0, "\(at)")
+            #expect(result.running.map(\.hash) == [main.image.hash, net.image.hash], "\(at)")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `an image that the module has no slot for is not sent`(tells: Bool) throws {
         let files = [try sample(size: 9_000), try sample(size: 9_000, seed: 9)]
-        let result = try SMPBench().update(files)
+        var bench = try SMPBench()
+        bench.plan.rules.tellsSlots = tells
+        let result = try bench.update(files)
         #expect(result.outcome == .rejected)
         #expect(result.message.contains("the module has no slot for image 1"))
         #expect(result.bytesSent == 0)
+        #expect(result.boots == 1)
     }
 
     @Test func `an image beyond its slot is not sent`() throws {

@@ -74,6 +74,19 @@ package struct SMPGoal: Equatable, Sendable {
         else { return nil }
         self.parts = parts.sorted { $0.image > $1.image }
     }
+
+    /// The state of each part in the module.
+    ///
+    /// A processor does not list what another one runs, but only what waits for it: with nothing listed, the image of a
+    /// network core runs when the main image does, because both are started together.
+    package func standings(in list: SMPImageList) -> [(part: Part, standing: SMPStanding)] {
+        let isMainRunning = parts.last.map { SMPStanding($0, in: list).isRunning } ?? false
+        return parts.map { part in
+            let isHidden = !part.canRevert && !list.images.contains { $0.image == part.image }
+            let runs = isHidden && isMainRunning
+            return (part, runs ? .installed : SMPStanding(part, in: list))
+        }
+    }
 }
 
 /// The state of one part of the goal in the module.
@@ -85,7 +98,7 @@ package enum SMPStanding: Equatable {
     case trying
     case installed
 
-    package init(_ part: SMPGoal.Part, in list: SMPImageList) {
+    fileprivate init(_ part: SMPGoal.Part, in list: SMPImageList) {
         if let active = list.active(part.image), part.isOne(active) {
             self = active.flags.contains(.confirmed) ? .installed : .trying
         } else if let staged = list.others(part.image).first(where: { part.isOne($0) }) {

@@ -15,12 +15,12 @@ package enum SMPStep: Equatable, Sendable {
 
     /// The next step until the module runs the goal, after all of it has been sent.
     package static func next(_ goal: SMPGoal, _ found: SMPFindings) -> SMPStep {
-        let standings = goal.parts.map { SMPStanding($0, in: found.list) }
-        if standings.allSatisfy(\.isRunning) { return .done }
-        for (part, standing) in zip(goal.parts, standings) where standing == .absent {
+        let standings = goal.standings(in: found.list)
+        if standings.allSatisfy(\.standing.isRunning) { return .done }
+        for (part, standing) in standings where standing == .absent {
             return next(goal, found, bringing: part.image)
         }
-        for (part, standing) in zip(goal.parts, standings) {
+        for (part, standing) in standings {
             guard case .staged(let staged) = standing else { continue }
             if let error = obstacle(to: staged, of: part, found) { return .fail(error) }
             if found.isMarked, !staged.isMarked, let candidate = part.candidate(for: staged) {
@@ -36,9 +36,8 @@ package enum SMPStep: Equatable, Sendable {
         _ found: SMPFindings,
         bringing image: Int
     ) -> SMPStep {
-        guard let part = goal.parts.first(where: { $0.image == image }),
-            SMPStanding(part, in: found.list) == .absent
-        else { return .done }
+        let wanted = goal.standings(in: found.list).first { $0.part.image == image }
+        guard let (part, standing) = wanted, standing == .absent else { return .done }
         if found.canRevert, isOccupied(image, found.list) { return .restart }
         let active = found.list.active(image)
         let slot = found.list.freeSlot(of: image)
@@ -50,9 +49,7 @@ package enum SMPStep: Equatable, Sendable {
         let candidate = part.candidates[fitting]
         let slots = found.slots?.slots.filter { $0.image == image }
         if let slots, slots.isEmpty { return .fail(.noSlot(image: image)) }
-        if slots == nil, image != 0, found.list.images.allSatisfy({ $0.image != image }) {
-            return .fail(.noSlot(image: image))
-        }
+        if slots == nil, image != 0, !found.list.hasNumbers { return .fail(.noSlot(image: image)) }
         let target = slots?.first { $0.slot == slot } ?? slots?.first { $0.uploadID != nil }
         if let limit = target?.maximum ?? target?.size, candidate.size > limit {
             return .fail(.tooLarge(image: image, size: candidate.size, limit: limit))

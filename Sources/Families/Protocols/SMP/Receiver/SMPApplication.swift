@@ -66,7 +66,7 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         _ list: SMPImageList
     ) throws(ModuleError) -> Bool? {
         guard !order.parts.isEmpty else { return nil }
-        return try order.goal().parts.allSatisfy { SMPStanding($0, in: list).isRunning }
+        return try order.goal().standings(in: list).allSatisfy(\.standing.isRunning)
     }
 
     package func observe(
@@ -95,8 +95,8 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
 
     /// What is left of the main image when it does not run.
     private func remains(of goal: SMPGoal, _ found: SMPFindings) -> Observation.Remains? {
-        guard let main = goal.parts.last else { return nil }
-        switch SMPStanding(main, in: found.list) {
+        guard let (main, standing) = goal.standings(in: found.list).last else { return nil }
+        switch standing {
         case .trying, .installed: return nil
         case .absent: return .nothing
         case .staged(let staged):
@@ -110,14 +110,14 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
     package func prepare(_ order: UpdateOrder) async throws(ModuleError) {}
 
     package func probe(_ order: UpdateOrder) async throws(ModuleError) -> UpdateProbe {
-        let goal = try order.goal()
         let list = try await survey().list
+        let standings = try order.goal().standings(in: list)
         var isForeign = false
         let holdings = order.parts.map { part -> UpdateProbe.Holding in
-            guard let wanted = goal.parts.first(where: { $0.image == part.image }) else {
+            guard let found = standings.first(where: { $0.part.image == part.image }) else {
                 return .none
             }
-            switch SMPStanding(wanted, in: list) {
+            switch found.standing {
             case .trying, .installed: return .running
             case .staged(let staged):
                 return staged.isMarked ? .pending : .whole
@@ -254,12 +254,12 @@ package final class SMPApplication: ModuleApplication, ImageReceiver {
         let goal = try order.goal()
         for _ in 0...2 * goal.parts.count {
             let found = try await survey()
-            let standings = goal.parts.map { ($0, SMPStanding($0, in: found.list)) }
+            let standings = goal.standings(in: found.list)
             // The trial ended by a restart that we did not see.
-            if let gone = standings.first(where: { !$0.1.isRunning }) {
-                throw .smp(.reverted(image: gone.0.image))
+            if let gone = standings.first(where: { !$0.standing.isRunning }) {
+                throw .smp(.reverted(image: gone.part.image))
             }
-            guard let (part, _) = standings.first(where: { $0.1 == .trying }) else { return }
+            guard let (part, _) = standings.first(where: { $0.standing == .trying }) else { return }
             let active = found.list.active(part.image)
             let hash =
                 part.image == 0

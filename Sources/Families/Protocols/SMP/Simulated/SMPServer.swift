@@ -223,7 +223,9 @@ package struct SMPServer<Memory: ImageMemory> {
             }
             var slots: [(Int, CBORValue)] = []
             let flags = ["active"] + (image.isConfirmed ? ["confirmed"] : [])
-            slots.append((image.activeSlot, item(image.active, image.activeSlot, flags)))
+            if number == 0 || !rules.hidesCores {
+                slots.append((image.activeSlot, item(image.active, image.activeSlot, flags)))
+            }
             if let other = image.other {
                 var flags: [String] = []
                 if image.otherHasRun { flags.append("confirmed") }

@@ -109,6 +109,8 @@ package struct SMPServerRules: Sendable, Equatable {
     package var refusesDowngrade = false
     /// It starts only images that are signed with this key; nil for any.
     package var key: [UInt8]?
+    /// It lists of its other cores only what waits for them, as an nRF5340 does.
+    package var hidesCores = false
     /// Images from this number on cannot revert.
     package var firstWithoutRevert = 1
     package var pageSize = 4_096

@@ -128,14 +128,18 @@ package struct SMPImage: Equatable, Sendable {
 /// The contents of the device's slots.
 package struct SMPImageList: Equatable, Sendable {
     package let images: [SMPImage]
+    /// Whether it numbers its images: a device that has only one does not, and takes any number for it.
+    package let hasNumbers: Bool
 
-    package init(images: [SMPImage]) { self.images = images }
+    package init(images: [SMPImage], hasNumbers: Bool = false) {
+        (self.images, self.hasNumbers) = (images, hasNumbers)
+    }
 
     package init(_ body: CBORValue) throws(SMPReplyError) {
         guard let items = body["images"]?.array else { throw .value("images") }
         var images: [SMPImage] = []
         for item in items { images.append(try SMPImage(item)) }
-        self.images = images
+        self.init(images: images, hasNumbers: items.contains { $0["image"] != nil })
     }
 
     /// The running image with this number.
