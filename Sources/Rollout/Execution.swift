@@ -63,6 +63,9 @@ final class Execution {
     /// The verdict of this machine alone, when other machines also decide how the vehicle ends.
     private(set) var left: Closing?
 
+    /// Whether anything of the step under way may have left this machine; a step that connects by itself says so.
+    var hasSent = true
+
     /// What an execution does besides owed work.
     enum Aim {
         case steps

@@ -62,6 +62,33 @@ import Testing
         #expect(try yard.run().lastLine.contains("failed=4 exit=10"))
     }
 
+    @Test func `a car that never came owes nothing, and is no failure`() throws {
+        let yard = try PromiseYard(car: ", out-of-reach: true")
+        try yard.manifest(
+            steps: "[{command: unlock-all}]",
+            always: "[{command: lock}]",
+            rollout: "{pause-when: {failed: 0}}"
+        )
+        let away = try yard.run("yard", "--json")
+        #expect(away.status == 11, "\(away.output)")
+        #expect(try outcomes(yard, away) == ["car": "unreachable"])
+        let status = try yard.say("status")
+        #expect(!status.output.contains("owes"), "\(status.output)")
+        // It has heard the command and not answered: it is to be locked.
+        try yard.depot(car: ", faults: [{no-result: true, times: 99}]")
+        let lost = try yard.run("yard", "--json")
+        #expect(try outcomes(yard, lost) == ["car": "in-doubt"], "\(lost.output)")
+        #expect(try yard.say("status").output.contains("command lock"))
+        // Out of reach again, what it owes is not forgotten.
+        try yard.depot(car: ", out-of-reach: true")
+        #expect(try outcomes(yard, try yard.run("yard", "--json")) == ["car": "in-doubt"])
+        #expect(try yard.say("status").output.contains("command lock"))
+        #expect(try yard.say("clear", "car").status == 0)
+        #expect(try yard.say("resume").status == 0)
+        try yard.depot()
+        #expect(try yard.run("yard", "--again").status == 0)
+    }
+
     @Test func `a gate of a part ends its run and sets nothing`() throws {
         let yard = try cars(rollout: "{pause-when: {failed: 0}}")
         let part = try yard.run("yard", "--limit", "car-1", "--limit", "car-2", "--json")

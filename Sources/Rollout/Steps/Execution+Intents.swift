@@ -27,7 +27,13 @@ extension Execution {
         case .open: break
         }
         let answer: IntentAnswer
+        let owing: [OwedStep]
         do throws(JournalError) {
+            let known = Set(
+                try await depot.journal.owed(by: vehicle)
+                    .filter { $0.execution == record.number }.map(\.step)
+            )
+            owing = owes(by: intent).filter { !known.contains($0.step) }
             answer = try await depot.journal.intendUnlessInhibited(
                 intent,
                 owing: owes(by: intent),
@@ -47,20 +53,23 @@ extension Execution {
         guard try await mayAct(step, intent, id, settling: owed) else { return }
         try await enter(.acting, detail: step.action)
         let facts: [Fact]
+        hasSent = true
         do throws(Halt) {
             facts = try await change(step)
         } catch {
             // A failed write to the journal is no result of the step: it stays in doubt.
             if case .journal = error { throw error }
+            // What was not sent makes nothing owed.
             try await settle(
                 id,
                 intent,
-                error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed
+                error.isDoubt ? IntentRecord.doubtful : IntentRecord.failed,
+                paying: hasSent ? [] : owing
             )
             tell(step, intent.place, error.isDoubt ? .inDoubt : .failed, [])
             throw error
         }
-        try await settle(id, intent, IntentRecord.done, paying: owed)
+        try await settle(id, intent, IntentRecord.done, paying: [owed].compactMap(\.self))
         tell(step, intent.place, .done, facts)
     }
 
@@ -83,7 +92,8 @@ extension Execution {
         switch permit {
         case .granted: return true
         case .done:
-            try await settle(id, intent, IntentRecord.done, paying: owed, isTold: false)
+            let paid = [owed].compactMap(\.self)
+            try await settle(id, intent, IntentRecord.done, paying: paid, isTold: false)
             tell(step, intent.place, .done, [])
             return false
         case .doubt(let gateway):
@@ -114,12 +124,12 @@ extension Execution {
         _ id: IntentID,
         _ intent: Intent,
         _ outcome: String,
-        paying owed: OwedStep? = nil,
+        paying owed: [OwedStep] = [],
         isTold: Bool = true
     ) async throws(Halt) {
         var words: [FleetWord?] = []
         if isTold { words.append(word(of: .settled(intent, outcome))) }
-        if let owed { words.append(word(of: .did(owed))) }
+        words += owed.map { word(of: .did($0)) }
         do throws(JournalError) {
             try await depot.journal.settle(
                 id,

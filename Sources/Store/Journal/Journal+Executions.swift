@@ -231,7 +231,7 @@ extension Journal {
         _ id: IntentID,
         outcome: String,
         at time: WallTime,
-        paying owed: OwedStep? = nil,
+        paying owed: [OwedStep] = [],
         telling words: [FleetWord] = []
     ) throws(JournalError) {
         let database = try opened()
@@ -243,7 +243,7 @@ extension Journal {
             guard database.changedRows == 1 else {
                 throw JournalError(.internal, "settle", words: "intent \(id) is not open")
             }
-            if let owed { try Self.drop(owed, in: database) }
+            for step in owed { try Self.drop(step, in: database) }
         }
     }
 

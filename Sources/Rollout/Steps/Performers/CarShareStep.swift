@@ -8,6 +8,7 @@ struct CarShareStep: StepPerformer {
     let commands: CarShareCommands
 
     func perform(on execution: Execution) async throws(Halt) -> [Fact] {
+        execution.hasSent = false
         let (job, depot, time) = (execution.job, execution.depot, execution.time)
         guard let supply = job.carShare, let peripheral = depot.peripheral else {
             throw .verdict(.rejected, .rejected, "there is no token for its GO device")
@@ -52,20 +53,24 @@ struct CarShareStep: StepPerformer {
                 Fact("status \(index + 1)", status.description)
             }
         } catch {
-            switch error.fate {
-            case .inDoubt where commands.isHarmless:
-                // It may be sent again until it is answered.
-                throw .failure(.transient, error.description)
-            case .inDoubt: throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
-            case .failed where !commands.isHarmless && commands.list.count > 1:
-                // Some of them may be done.
-                throw .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
-            case .failed:
-                throw .verdict(.failed, error.failureClass, error.description)
-            case .notSent, .refused:
-                if let radio = error.radioError { throw Halt(radio, "as a peripheral") }
-                throw .failure(error.failureClass, error.description)
-            }
+            execution.hasSent = error.fate != .notSent
+            throw halt(after: error)
+        }
+    }
+
+    private func halt(after error: CarShareError) -> Halt {
+        switch error.fate {
+        case .inDoubt where commands.isHarmless:
+            // It may be sent again until it is answered.
+            return .failure(.transient, error.description)
+        case .inDoubt: return .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
+        case .failed where !commands.isHarmless && commands.list.count > 1:
+            // Some of them may be done.
+            return .verdict(.inDoubt, .inDoubt, "\(error); \(commands.check)")
+        case .failed: return .verdict(.failed, error.failureClass, error.description)
+        case .notSent, .refused:
+            if let radio = error.radioError { return Halt(radio, "as a peripheral") }
+            return .failure(error.failureClass, error.description)
         }
     }
 }
