@@ -53,6 +53,7 @@ import Yard
                     _ = try await bench.enroller(breaker).enrol(rotating: what.isListed)
                 } catch { #expect(breaker.hasStruck, "\(error)") }
                 guard breaker.hasStruck else { return }
+                try await bench.expectTrace("\(what), \(fate) at \(number)")
                 _ = try await bench.enroller(Breaker(nil, at: 0)).enrol(rotating: false)
                 try await bench.expectAgreement("\(what), \(fate) at \(number)")
             }
@@ -277,6 +278,13 @@ private final class EnrolBench: Sendable {
         )
         #expect(try await stage() == .enrolled, "\(place)")
         if let maker { #expect(try await !takes(maker), "\(place)") }
+    }
+
+    /// Checks that a module which refuses the secret in its file has a file of an open change.
+    func expectTrace(_ place: String) async throws {
+        guard hasSecret, let kept = text("keys/bike-1.key"), text("keys/bike-1.key.new") == nil
+        else { return }
+        #expect(try await takes(Secret(Array(kept.utf8))), "\(place)")
     }
 
     func expectGone(_ place: String) async throws {

@@ -126,6 +126,39 @@ import Workbench
         #expect(try text("keys/b2.key") == Self.new + "\n")
     }
 
+    @Test(arguments: [true, false])
+    func `a lock that refuses a sealed feature in an open change is changed first`(
+        isOpen: Bool
+    ) throws {
+        let (key, password) = (
+            String(repeating: "5a", count: 32), "5F7B2C0A-1111-2222-3333-444455556666"
+        )
+        let old = String(repeating: "1b", count: 32) + ":" + password + "\n"
+        let keys = program.folder.path + "/keys"
+        try FileManager.default.createDirectory(atPath: keys, withIntermediateDirectories: true)
+        try program.write("keys/gate.key", old)
+        if isOpen { try program.write("keys/gate.key.new", "\(key):\(password)\n") }
+        try program.write(
+            "fleet.csv",
+            "id,serial,family,secret\ngate,c0ffee000001,lrdevice,file:keys/gate.key\n"
+        )
+        try program.write(
+            "depot.yaml",
+            "name: keys\nseed: 9\nmodules:\n  - {serial: c0ffee000001, family: lrdevice, "
+                + "key: \"\(key)\", password: \(password), unlocked: true}\n"
+        )
+        try program.write(
+            "yard.yaml",
+            "name: yard\nvehicles: {from: fleet.csv}\nsteps:\n  - feature: {lock: locked}\n"
+                + "  - expect: {lock: \"== locked\"}\n"
+        )
+        let run = try program.run(command("run"))
+        #expect(run.status == (isOpen ? 0 : 10), "\(run.output)\(run.errors)")
+        #expect(try (text("keys/gate.key") == old) == !isOpen)
+        let open = program.rehearsed("keys/gate.key") + ".new"
+        #expect(!FileManager.default.fileExists(atPath: open))
+    }
+
     @Test func `a fleet over bad links, killed in the midst of changes, keeps every module`() throws
     {
         let count =

@@ -55,6 +55,10 @@ struct LRSecrets: ModuleSecrets {
         let client = try await Self.client(link, profile, time)
         let seed = Secret((0..<4).flatMap { _ in chance().bigBytes })
         guard let pair = KeyPair(secret: seed) else { throw .value("no key pair was made") }
+        // From the exchange on the device refuses its old secret: that a change is open is known before.
+        guard await keep(fixed ?? invented(chance: chance)) else {
+            throw .value("that a change has begun could not be kept")
+        }
         let key: Secret
         do throws(LRError) { key = try await client.exchangeKeys(pair) } catch {
             throw error.asked

@@ -28,6 +28,8 @@ struct FeatureStep: StepPerformer {
                     }
                 case .radio(let radio): throw Halt(radio, doing)
                 case .failed(.rejected, let sentence):
+                    // A change of its secret may be open, after which it refuses what the old one has sealed.
+                    execution.isSuspected = true
                     throw .verdict(.failed, .rejected, "\(doing): \(sentence)")
                 case .failed(let failure, let sentence):
                     throw .failure(failure, "\(doing): \(sentence)")
