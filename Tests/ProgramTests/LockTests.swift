@@ -70,6 +70,22 @@ import Workbench
         #expect(result.output.contains("refused"), "\(result.output.suffix(900))")
     }
 
+    @Test func `what was carried out is not repeated because the next feature was refused`() throws
+    {
+        let program = try Program()
+        for steps in ["reset: on, wifi: \"nowhere,secret\"", "led: on, wifi: \"nowhere,secret\""] {
+            let result = try run(program, "  - feature: {\(steps)}")
+            #expect(result.status == 10, "\(result.output.suffix(900))")
+            let isDone = result.output.contains("feature reset was carried out, but not all")
+            #expect(isDone == steps.hasPrefix("reset"), "\(result.output.suffix(900))")
+            #expect(result.output.contains("in-doubt") == isDone, "\(result.output.suffix(900))")
+            guard isDone else { continue }
+            let again = try run(program, "  - feature: {\(steps)}")
+            #expect(again.output.contains("in-doubt"), "\(again.output.suffix(900))")
+            #expect(try program.run(["clear", "gate", "--state", program.state]).status == 0)
+        }
+    }
+
     @Test func `an order that is refused for want of a bond is not done, and says what to add`()
         throws
     {
